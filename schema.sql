@@ -293,6 +293,14 @@ CREATE FUNCTION public.new_send_id() RETURNS uuid
         52, 1), 53, 1), 'hex')::uuid
 $$;
 
+CREATE FUNCTION public.replaced_suppression(reason text, source text, detail text, send_id uuid, since timestamp with time zone) RETURNS jsonb
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$
+begin
+    return jsonb_build_object('reason', reason, 'source', source, 'detail', detail, 'sendId', send_id,
+                              'since', to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
+end $$;
+
 CREATE FUNCTION public.roll_up_contacts() RETURNS trigger
     LANGUAGE plpgsql
     AS $$

@@ -89,7 +89,7 @@ class World:
     """Starts tasks that may outlive the request. `aclose` waits for them, at most `settings.drain`."""
 
     def __post_init__(self) -> None:
-        self.batcher = Batchers(self)
+        self.batcher = Batchers(self, divides=lambda: self.db.is_distributed)
         """`await world.batcher(do)(item)` adds `item` to the next batch of `do(world, items)` in this process."""
         self.resources = Resources(self)
         """`world.resources[Kind]` is the object of the class `Kind` that a feature keeps for the lifetime of the

@@ -6,8 +6,9 @@ rules need no guess about the text.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import psycopg
@@ -16,7 +17,8 @@ Node = dict[str, Any]
 SELECT, INSERT = 1, 3
 """Values of `commandType`."""
 SUBQUERY, CTE = 1, 6
-"""Values of `rtekind`."""
+COPIED = {"1", "3", "6"}
+"""Values of `rtekind`, and those of what an INSERT can copy: subqueries, functions and common table expressions."""
 INNER = 0
 """The value of `jointype` of an inner join."""
 EXISTS, ANY = 0, 2
@@ -32,6 +34,7 @@ CASE = "has a function that is not IMMUTABLE in CASE or COALESCE"
 COLUMNS = "changes rows with a function of columns that is not IMMUTABLE"
 SIMPLE_CASE = "changes rows with CASE x WHEN y instead of CASE WHEN x = y"
 CONFLICT = "has a function that is not IMMUTABLE in ON CONFLICT"
+PARAMETER_IN_CONFLICT = "has a parameter in ON CONFLICT of an INSERT of rows of a query, outside of WITH"
 RETURNING = "has a subquery or a function that is not IMMUTABLE in RETURNING"
 VALUES = "has a subquery in the VALUES of an INSERT"
 
@@ -136,18 +139,30 @@ class Statement:
     def __init__(self, tree: Node, catalog: Catalog) -> None:
         self.catalog = catalog
         self.equal: dict[Place, Place] = {}
+        self.listed: set[Place] = set()
+        """The columns that are equal to one of a list of values. PostgreSQL does not conclude that those equal to them
+        are, too."""
         self.forms: set[str] = set()
+        self.recursive: list[Node] = []
         self.tables: list[tuple[Place, str, bool]] = []
         """The columns by which tables are distributed, with the names of the tables, and whether their rows are
         locked."""
+        self.tree = tree
         self._query(tree, [], {})
 
     def refused(self) -> set[str]:
         """What Citus refuses in this statement, or does not run on one node."""
         for place, table, locked in self.tables:
-            if self._root(place) != self._root(PARAMETER):
+            if not self._is_filtered(place):
                 self.forms |= {LOCKS} if locked else {unfiltered(table)}
+        for query in self.recursive:
+            inner = {id(node) for node in walk(query) if node["node"] == "QUERY"}
+            if any(place[0] in inner and not self._is_filtered(place) for place, _, _ in self.tables):
+                self.forms.add(RECURSIVE)
         return self.forms
+
+    def _is_filtered(self, place: Place) -> bool:
+        return self._root(place) == self._root(PARAMETER) or place in self.listed
 
     def _root(self, place: Place) -> Place:
         while place in self.equal:
@@ -159,11 +174,12 @@ class Statement:
         if first != second:
             self.equal[first] = second
 
-    def _query(self, query: Node, outer: list[Node], ctes: dict[str, tuple[Node, list[Node]]]) -> None:
+    def _query(self, query: Node, outer: list[Node], ctes: Mapping[str, tuple[Node, list[Node]]]) -> None:
         """Collect what a query says. `ctes` are the common table expressions that PostgreSQL puts in place of their
         name."""
         queries = [*outer, query]
-        query["ctes"] = dict(ctes)
+        inlined = dict(ctes)
+        query["ctes"] = MappingProxyType(inlined)
         for cte in items(query["cteList"]):
             inner = cte["ctequery"]
             is_inlined = (
@@ -175,12 +191,12 @@ class Statement:
                 and cte["cterecursive"] == "false"
             )
             if is_inlined:
-                query["ctes"][cte["ctename"]] = (inner, queries)
+                inlined[cte["ctename"]] = (inner, queries)
             else:
-                query["ctes"].pop(cte["ctename"], None)
+                inlined.pop(cte["ctename"], None)
                 self._query(inner, queries, query["ctes"])
-            if cte["cterecursive"] == "true" and self._names_tables(inner):
-                self.forms.add(RECURSIVE)
+            if cte["cterecursive"] == "true":
+                self.recursive.append(inner)
         self._modification(query)
         marks = {mark["rti"] for mark in items(query["rowMarks"])}
         for index, entry in enumerate(items(query["rtable"]), 1):
@@ -250,9 +266,11 @@ class Statement:
         if condition["node"] in ("OPEXPR", "SCALARARRAYOPEXPR"):
             name, _ = self.catalog.volatility[condition["opfuncid"]]
             if name == UUID_EQUAL and condition.get("useOr", "true") == "true":
-                places = [self._place_or_parameter(part, queries) for part in items(condition["args"])]
-                if None not in places:
-                    self._unite(*places)
+                first, second = [self._place_or_parameter(part, queries) for part in items(condition["args"])]
+                if first and second and condition["node"] == "OPEXPR":
+                    self._unite(first, second)
+                elif first and second == PARAMETER:
+                    self.listed.add(first)
         negated = condition["node"] == "BOOLEXPR" and condition["boolop"] == "not"
         inner = items(condition["args"])[0] if negated else condition
         if inner["node"] == "SUBLINK" and inner["subLinkType"] in (str(EXISTS), str(ANY)):
@@ -286,9 +304,6 @@ class Statement:
             if entry.get("relid") in self.catalog.tables:
                 self.forms.add(CTID)
 
-    def _names_tables(self, part: Any) -> bool:
-        return any(node.get("relid") in self.catalog.tables for node in walk(part))
-
     def _modification(self, query: Node) -> None:
         """The forms that Citus refuses in a query that changes rows."""
         if query["commandType"] == str(SELECT):
@@ -308,6 +323,9 @@ class Statement:
         if self._is_mutable(query["returningList"]) or any(node["node"] == "SUBLINK" for node in returned):
             self.forms.add(RETURNING)
         if query["commandType"] == str(INSERT):
+            is_copy = any(entry["rtekind"] in COPIED for entry in items(query["rtable"]))
+            if is_copy and query is self.tree and any(node["node"] == "PARAM" for node in walk(query["onConflict"])):
+                self.forms.add(PARAMETER_IN_CONFLICT)
             values = [entry.get("values_lists") for entry in items(query["rtable"])]
             selects = any(entry["rtekind"] == str(SUBQUERY) for entry in items(query["rtable"]))
             targets = [] if selects else [query["targetList"]]

@@ -34,6 +34,7 @@ COMMANDS = {
     "postern.cli.sites": ("sites",),
     "postern.cli.sources": ("sources",),
     "postern.cli.certificates": ("certificates",),
+    "postern.cli.distribute": ("distribute",),
 }
 """The commands that each module adds in `register(app)`."""
 

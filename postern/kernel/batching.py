@@ -5,7 +5,7 @@ the load.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +15,40 @@ Result = TypeVar("Result")
 
 MAX_BATCH_SIZE = 500
 """Default of the maximum number of items in a batch."""
+CONCURRENT_GROUPS = 4
+"""How many groups of a batch are processed at the same time, if a batch is divided."""
+
+
+def groups_of(items: Iterable[Item], by: Callable[[Item], Hashable]) -> list[list[Item]]:
+    """The items of each value of `by`, in the order of their first items."""
+    groups: dict[Hashable, list[Item]] = {}
+    for item in items:
+        groups.setdefault(by(item), []).append(item)
+    return list(groups.values())
+
+
+async def in_groups(
+    do: Callable[[list[Item]], Awaitable[Sequence[Result | BaseException]]],
+    items: list[Item],
+    by: Callable[[Item], Hashable],
+) -> list[Result | BaseException]:
+    """The results of `do`, called for the items of each value of `by` together, in the order of `items`. An exception
+    that `do` raises is the result of all items of the group."""
+    groups = groups_of(range(len(items)), lambda index: by(items[index]))
+    results: list[Any] = [None] * len(items)
+    semaphore = asyncio.Semaphore(CONCURRENT_GROUPS)
+
+    async def process(indexes: list[int]) -> None:
+        async with semaphore:
+            try:
+                group_results = await do([items[index] for index in indexes])
+            except Exception as error:  # The callers of the other groups must get their results.
+                group_results = [error] * len(indexes)
+        for index, result in zip(indexes, group_results, strict=True):
+            results[index] = result
+
+    await asyncio.gather(*(process(indexes) for indexes in groups))
+    return results
 
 
 async def isolate_errors(
@@ -60,7 +94,8 @@ class Batcher(Generic[Item, Result]):
 
     A result that is an exception is raised to the caller of that item; an exception that `do` raises is raised to all
     callers of the batch. `max_batch_size` limits the items of a batch, `max_concurrent` the batches that run at once.
-    After each batch there is a pause of `pause_seconds`, for background work that is cheaper in large batches.
+    After each batch there is a pause of `pause_seconds`, for background work that is cheaper in large batches. While
+    `divides()` is true, `do` is called for the items of each value of `by` together.
     """
 
     def __init__(
@@ -70,8 +105,12 @@ class Batcher(Generic[Item, Result]):
         max_batch_size: int = MAX_BATCH_SIZE,
         max_concurrent: int = 1,
         pause_seconds: float = 0,
+        by: Callable[[Item], Hashable] | None = None,
+        divides: Callable[[], bool] = lambda: False,
     ) -> None:
         self._do = do
+        self._by = by
+        self._divides = divides
         self._max_batch_size = max_batch_size
         self._max_concurrent = max_concurrent
         self._pause_seconds = pause_seconds
@@ -103,7 +142,11 @@ class Batcher(Generic[Item, Result]):
         while self._waiting:
             batch, self._waiting = self._waiting[: self._max_batch_size], self._waiting[self._max_batch_size :]
             try:
-                results = await self._do([item for item, _ in batch])
+                items = [item for item, _ in batch]
+                if self._by is not None and self._divides():
+                    results = await in_groups(self._do, items, self._by)
+                else:
+                    results = await self._do(items)
             except BaseException as error:
                 results = [error] * len(batch)
                 if isinstance(error, asyncio.CancelledError):
@@ -115,10 +158,14 @@ class Batcher(Generic[Item, Result]):
 
 
 class Batchers(Generic[Owner]):
-    """The batchers of a process, which call functions with `owner` as the first argument."""
+    """The batchers of a process, which call functions with `owner` as the first argument.
 
-    def __init__(self, owner: Owner) -> None:
+    `divides` tells whether batches are divided by the `by` of their Batcher.
+    """
+
+    def __init__(self, owner: Owner, *, divides: Callable[[], bool] = lambda: False) -> None:
         self._owner = owner
+        self._divides = divides
         self._batchers: dict[Any, Batcher[Any, Any]] = {}
 
     def __call__(
@@ -128,8 +175,12 @@ class Batchers(Generic[Owner]):
         max_batch_size: int = MAX_BATCH_SIZE,
         max_concurrent: int = 1,
         pause_seconds: float = 0,
+        by: Callable[[Item], Hashable] | None = None,
     ) -> Batcher[Item, Result]:
         """Return the Batcher that combines concurrent calls of `do` in this process; the first call creates it.
+
+        In a distributed database, `do` is called for the items of each value of `by` (their project) together: a
+        statement then concerns one server.
 
         There is one per `do` and `pause_seconds`. Later calls must pass the same limits: other values have no effect.
         """
@@ -137,6 +188,8 @@ class Batchers(Generic[Owner]):
         if batcher is None:
             batcher = self._batchers[do, pause_seconds] = Batcher(
                 partial(do, self._owner),
+                by=by,
+                divides=self._divides,
                 max_batch_size=max_batch_size,
                 max_concurrent=max_concurrent,
                 pause_seconds=pause_seconds,

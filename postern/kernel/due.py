@@ -174,6 +174,17 @@ FIND_DUE_GROUPS_OF_PARTITIONS = SQL("""
     select partition, group_id, due_at from pending order by due_at limit %(limit)s
 """)
 
+# In a distributed table, each server finds the earliest row of each of its partitions; Citus refuses recursion.
+FIND_DUE_DISTRIBUTED = SQL("""
+    select {partition}, null::uuid, min(due_at) from {table} where due_at is not null and {where} and {named}
+    group by {partition} order by 3 limit %(limit)s
+""")
+
+FIND_DUE_GROUPS_DISTRIBUTED = SQL("""
+    select {partition}, {group}, min(due_at) from {table} where due_at is not null and {where} and {named}
+    group by {partition}, {group} order by 3 limit %(limit)s
+""")
+
 # MATERIALIZED, because a nested loop over the inner SELECT would claim more rows than LIMIT.
 CLAIM = SQL("""
     with claimable as materialized (
@@ -182,7 +193,7 @@ CLAIM = SQL("""
         order by due_at limit %(limit)s for update skip locked
     )
     update {table} as claimed set due_at = %(now)s + %(lease)s, attempt = claimed.attempt + 1
-    from claimable where (claimed.{partition}, claimed.id) = (claimable.{partition}, claimable.id)
+    from claimable where (claimed.{partition}, claimed.id) = (claimable.{partition}, claimable.id){also}
     returning {columns}
 """)
 
@@ -199,7 +210,7 @@ async def _search(
 ) -> list[tuple[Lane, datetime]]:
     """The `limit` lanes, of these partitions or of all, whose next work is earliest, with the time when it is due."""
     async with db.connection() as connection:
-        query = _due_query(*_parts(work), partitions is not None)
+        query = _due_query(*_parts(db, work), partitions is not None)
         rows = await (await connection.execute(query, {"limit": limit, "partitions": partitions})).fetchall()
     return [(Lane(partition, group), due_at) for partition, group, due_at in rows]
 
@@ -207,19 +218,33 @@ async def _search(
 async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
     """How long the oldest due row has waited; zero if none is due."""
     async with db.connection() as connection:
-        first = await (await connection.execute(_due_query(*_parts(work), False), {"limit": 1})).fetchone()
+        first = await (await connection.execute(_due_query(*_parts(db, work), False), {"limit": 1})).fetchone()
     return max(now - first[2], timedelta()) if first else timedelta()
 
 
-def _parts(work: Work[Any]) -> tuple[LiteralString, LiteralString, LiteralString, LiteralString | None]:
-    return work.table, work.where, work.partition_column, work.group_column
+def _parts(db: Database, work: Work[Any]) -> tuple[LiteralString, LiteralString, LiteralString, str | None, bool]:
+    return work.table, work.where, work.partition_column, work.group_column, is_distributed(db, work)
+
+
+def is_distributed(db: Database, work: Work[Any]) -> bool:
+    """Whether the table of `work` is on several servers. Tables without tenants are only on the coordinator."""
+    return db.is_distributed and work.partition_column == Work.partition_column
 
 
 @lru_cache
 def _due_query(
-    table: LiteralString, where: LiteralString, partition: LiteralString, group: LiteralString | None, is_named: bool
+    table: LiteralString,
+    where: LiteralString,
+    partition: LiteralString,
+    group: str | None,
+    distributed: bool,
+    is_named: bool,
 ) -> bytes:
     parts = {"table": Identifier(table), "where": SQL(where), "partition": Identifier(partition)}
+    if distributed:
+        named = SQL("{} = any (%(partitions)s)").format(Identifier(partition)) if is_named else SQL("true")
+        query = FIND_DUE_DISTRIBUTED if group is None else FIND_DUE_GROUPS_DISTRIBUTED
+        return query.format(named=named, group=Identifier(group or partition), **parts).as_bytes()
     if group is None:
         return (FIND_DUE_OF_PARTITIONS if is_named else FIND_DUE).format(**parts).as_bytes()
     query = FIND_DUE_GROUPS_OF_PARTITIONS if is_named else FIND_DUE_GROUPS
@@ -231,7 +256,8 @@ def _claim_query(
     table: LiteralString,
     where: LiteralString,
     partition: LiteralString,
-    group: LiteralString | None,
+    group: str | None,
+    distributed: bool,
     row_type: type[msgspec.Struct],
 ) -> bytes:
     """The statement that claims rows. It names the columns: see `kernel.database.columns`."""
@@ -242,6 +268,8 @@ def _claim_query(
         where=SQL(where),
         partition=Identifier(partition),
         in_group=SQL("{} = %(group)s").format(Identifier(group)) if group else SQL("true"),
+        # Citus runs the statement on one server if each table is filtered by the partition.
+        also=SQL(" and claimed.{} = %(partition)s").format(Identifier(partition)) if distributed else SQL(""),
     ).as_bytes()
 
 
@@ -258,7 +286,7 @@ async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit:
     """
     values = {"partition": lane.partition, "group": lane.group, "now": now, "limit": limit, "lease": work.lease}
     async with db.connection() as connection:
-        cursor = await connection.execute(_claim_query(*_parts(work), work.row_type), values)
+        cursor = await connection.execute(_claim_query(*_parts(db, work), work.row_type), values)
         rows = await cursor.fetchall()
         if not rows:
             return []

@@ -89,12 +89,13 @@ class BegunSession(RefreshedSession):
         insert into sessions (project_id, id, subject_id, methods, authenticated_at, user_agent, ip_address, created_at,
                               last_used_at, expires_at, idle_expires_at, due_at, sso_organization_id, access_hash,
                               access_expires_at, test, organization_id)
-        values (%(project_id)s, %(id)s, %(subject_id)s, %(methods)s, %(now)s, %(user_agent)s, %(ip_address)s, %(now)s,
-                %(now)s, %(expires_at)s, least(%(idle_expires_at)s::timestamptz, %(expires_at)s), %(expires_at)s,
-                %(sso_organization_id)s, %(access_hash)s, %(access_expires_at)s, %(test)s,
-                (select ({first_organization})::uuid from (
-                    select %(project_id)s::uuid as project_id, %(id)s::uuid as id, %(subject_id)s::uuid as subject_id,
-                           %(sso_organization_id)s::uuid as sso_organization_id) as s))
+        select %(project_id)s::uuid, %(id)s::uuid, %(subject_id)s::uuid, %(methods)s::text[], %(now)s::timestamptz,
+               %(user_agent)s, %(ip_address)s, %(now)s::timestamptz, %(now)s::timestamptz, %(expires_at)s::timestamptz,
+               least(%(idle_expires_at)s::timestamptz, %(expires_at)s), %(expires_at)s::timestamptz,
+               %(sso_organization_id)s::uuid, %(access_hash)s::bytea, %(access_expires_at)s::timestamptz,
+               %(test)s::boolean, ({first_organization})::uuid
+        from (select %(project_id)s::uuid as project_id, %(id)s::uuid as id, %(subject_id)s::uuid as subject_id,
+                     %(sso_organization_id)s::uuid as sso_organization_id) as s
         returning *
     )
     select s.*, {subject} as subject, history.has_user_agent, history.has_sessions
@@ -143,6 +144,7 @@ async def insert_session(
             select case when requested.switches then requested.organization_id else s.organization_id end
         ) as active (organization_id)
         where s.revoked_at is null and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
+          /*distributed and s.project_id = any (%(project_id)s) */
         order by s.project_id, s.id for update of s
     ), renewed as (
         update sessions s set generation = s.generation + 1, rotated_at = %(now)s, last_used_at = %(now)s,
@@ -150,6 +152,7 @@ async def insert_session(
             access_expires_at = %(access_expires_at)s, organization_id = refreshable.organization_id
         from refreshable where s.project_id = refreshable.project_id and s.id = refreshable.id
           and refreshable.subject is not null and not refreshable.organization_refused
+          /*distributed and s.project_id = any (%(project_id)s) */
         returning s.*, refreshable.subject, false as organization_refused
     )
     select renewed.*, renewed.subject, renewed.organization_refused from renewed
@@ -157,6 +160,7 @@ async def insert_session(
     select s.*, refreshable.subject, true from refreshable
     join sessions s on s.project_id = refreshable.project_id and s.id = refreshable.id
     where refreshable.subject is not null and refreshable.organization_refused
+      /*distributed and s.project_id = any (%(project_id)s) */
 """)
 async def refresh_all(
     db: Queries,
@@ -190,12 +194,16 @@ async def recently_refreshed(
 # Set the active organization of a session that `recently_refreshed` would return, and return the session. Returns None
 # if there is no such session, or its subject may not make the organization active.
 @statement("""
-    update sessions s set organization_id = active.organization_id
-    from (select %(organization_id)s::uuid) as active (organization_id)
-    where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
-      and s.idle_expires_at > %(now)s and s.generation = %(generation)s + 1 and s.rotated_at >= %(since)s
-      and (active.organization_id is null or {may_activate})
-    returning s.*, {subject} as subject
+    with changed as (
+        update sessions s set organization_id = active.organization_id
+        from (select %(organization_id)s::uuid) as active (organization_id)
+        where s.project_id = %(project_id)s and s.id = %(id)s and s.revoked_at is null and s.expires_at > %(now)s
+          and s.idle_expires_at > %(now)s and s.generation = %(generation)s + 1 and s.rotated_at >= %(since)s
+          and (active.organization_id is null or {may_activate})
+        returning s.*
+    )
+    select s.*, {subject} as subject from changed s
+    cross join lateral (select s.organization_id) as active (organization_id)
 """)
 async def switch_recently_refreshed(
     db: Queries,
@@ -217,10 +225,13 @@ async def switch_recently_refreshed(
     with chosen as materialized (
         select s.project_id, s.id, ({first_organization})::uuid as organization_id
         from sessions s where s.project_id = %(project_id)s and s.id = %(id)s
+    ), changed as (
+        update sessions s set organization_id = chosen.organization_id, last_used_at = %(now)s from chosen
+        where s.project_id = chosen.project_id and s.id = chosen.id /*distributed and s.project_id = %(project_id)s */
+        returning s.*
     )
-    update sessions s set organization_id = active.organization_id, last_used_at = %(now)s from chosen as active
-    where s.project_id = active.project_id and s.id = active.id
-    returning s.*, {subject} as subject
+    select s.*, {subject} as subject from changed s
+    cross join lateral (select s.organization_id) as active (organization_id)
 """)
 async def set_first_organization(
     tx: Transaction, *, project_id: UUID, id: UUID, now: Moment, first_organization: Composable, subject: Composable

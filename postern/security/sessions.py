@@ -11,6 +11,7 @@ import base64
 import binascii
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -199,7 +200,7 @@ async def refresh_in_batch(call: Call, request: RefreshRequest, refresh: Refresh
 
     Raises OrganizationRefused.
     """
-    return await call.world.batcher(refresh, max_concurrent=2)(request)
+    return await call.world.batcher(refresh, max_concurrent=2, by=attrgetter("project_id"))(request)
 
 
 async def refresh_batch(world: "World", requests: list[RefreshRequest], policy: SessionPolicy) -> list[RefreshResult]:

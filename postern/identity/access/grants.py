@@ -10,15 +10,18 @@ from typing import LiteralString, cast
 from postern.identity.access.rules import SYSTEM_PERMISSIONS
 
 IS_PROJECT_ROLE = """(
-    role.project_id = customer.project_id and role.key = any (customer.roles) and role.scope = 'PROJECT')"""
+    role.project_id = customer.project_id and role.key = any (customer.roles) and role.scope = 'PROJECT'
+    /*distributed and role.project_id = :project */)"""
 """Whether `role` is a role of the customer that counts in the project."""
 
 IS_ALL_ORGANIZATIONS_ROLE = """(
-    role.project_id = customer.project_id and role.key = any (customer.roles) and role.applies_to_all_organizations)"""
+    role.project_id = customer.project_id and role.key = any (customer.roles) and role.applies_to_all_organizations
+    /*distributed and role.project_id = :project */)"""
 """Whether `role` is a role of the customer that counts in every organization."""
 
 IS_ORGANIZATION_ROLE = """(
-    role.project_id = member.project_id and role.key = any (member.roles) and role.scope = 'ORGANIZATION')"""
+    role.project_id = member.project_id and role.key = any (member.roles) and role.scope = 'ORGANIZATION'
+    /*distributed and role.project_id = :project */)"""
 """Whether `role` is a role of the member that counts in the organization."""
 
 # Keys and wildcards consist of a-z, 0-9, `_`, `:` and `*`, so only `_` needs an escape. `%%` stands for `%`, because
@@ -54,9 +57,10 @@ def _permissions(holder: LiteralString, is_assigned: LiteralString, limit: Liter
     roles; `is_assigned` is the SQL condition that a row `role` of `access_roles` is assigned."""
     return f"""array(
         select permission.key from access_permissions permission
-        where permission.project_id = {holder}.project_id and permission.key like any (array(
+        where permission.project_id = {holder}.project_id /*distributed and permission.project_id = :project */
+          and permission.key like any (array(
             select pattern from access_roles role cross join lateral {LIKE_PATTERNS} as patterns (pattern)
-            where {is_assigned}
+            where {is_assigned} /*distributed and role.project_id = :project */
             union all
             select '%%' where {holder}.roles && {SYSTEM_ROLES_THAT_GRANT_ALL}))
         order by permission.key collate "C" limit {limit})"""

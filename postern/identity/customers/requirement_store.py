@@ -61,23 +61,29 @@ def _requirement_columns(project_id: LiteralString, customer_id: LiteralString) 
     in.
     """
     memberships: LiteralString = f"""select member.organization_id from organization_members member
-            where member.project_id = {project_id} and member.customer_id = {customer_id}"""
+            where member.project_id = {project_id} and member.customer_id = {customer_id}
+            /*distributed and member.project_id = :project */"""
     return f"""array(
         select organization.id from organizations organization
         where organization.project_id = {project_id} and organization.status = 'ACTIVE' and organization.require_sso
+          /*distributed and organization.project_id = :project */
           and organization.id in (
             {memberships}
             union
             select domain.organization_id from organization_domains domain
-            where domain.project_id = {project_id} and domain.status = 'VERIFIED' and domain.domain in (
+            where domain.project_id = {project_id} and domain.status = 'VERIFIED'
+              /*distributed and domain.project_id = :project */ and domain.domain in (
                 select substring(customer.email_key from '@([^@]+)$') from customers customer
                 where customer.project_id = {project_id} and customer.id = {customer_id}
+                  /*distributed and customer.project_id = :project */
                 union
                 select substring(address.email_key from '@([^@]+)$') from customer_other_addresses address
-                where address.project_id = {project_id} and address.customer_id = {customer_id}))
+                where address.project_id = {project_id} and address.customer_id = {customer_id}
+                  /*distributed and address.project_id = :project */))
         order by organization.id) as sso_organization_ids, exists (
         select from organizations organization
         where organization.project_id = {project_id} and organization.status = 'ACTIVE' and organization.require_mfa
+          /*distributed and organization.project_id = :project */
           and organization.id in (
             {memberships}
             union
@@ -86,8 +92,10 @@ def _requirement_columns(project_id: LiteralString, customer_id: LiteralString) 
               on domain.project_id = customer.project_id and domain.status = 'VERIFIED'
              and domain.auto_join_enabled
              and domain.domain = substring(customer.email_key from '@([^@]+)$')
+             /*distributed and domain.project_id = :project */
             where customer.project_id = {project_id} and customer.id = {customer_id}
-              and customer.email_verified_at is not null)) as mfa"""
+              and customer.email_verified_at is not null
+              /*distributed and customer.project_id = :project */)) as mfa"""
 
 
 ORGANIZATION_REQUIRING_SSO: LiteralString = """
@@ -127,10 +135,12 @@ async def organization_requiring_sso(db: Queries, *, project_id: UUID, domain: s
         select c.id as customer_id, c.updated_at as customer_updated_at, c.password_hash,
                c.email_verified_at as matched_verified_at
         from customers c where c.project_id = project.id and c.email_key = %(email_key)s
+            /*distributed and c.project_id = :project */
         union all
         select c.id, c.updated_at, c.password_hash, o.verified_at
         from customer_other_addresses o join customers c on c.project_id = o.project_id and c.id = o.customer_id
         where o.project_id = project.id and o.email_key = %(email_key)s
+            /*distributed and o.project_id = :project */
         limit 1
     ) as holder on true
     where project.id = %(project_id)s and project.deleted_at is null

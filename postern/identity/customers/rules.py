@@ -157,6 +157,7 @@ def _has_status(status: str, now: Moment) -> Composable:
         "mfa": SQL("c.mfa_enabled_at is not null"),
         "locked": SQL(
             "exists (select from sign_in_attempts f where f.project_id = c.project_id"
+            " /*distributed and f.project_id = :project */"
             " and f.identifier in (c.identifier, uuid_send(c.id)) and f.locked_until > {})"
         ).format(Literal(now)),
     }

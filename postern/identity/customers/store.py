@@ -137,7 +137,7 @@ async def find_by_email(db: Queries, *, project_id: UUID, email_key: str) -> Add
         limit 1)
       and (c.email_key = %(email_key)s or exists (
         select from customer_other_addresses o where o.project_id = c.project_id and o.customer_id = c.id
-          and o.email_key = %(email_key)s))
+          and o.email_key = %(email_key)s /*distributed and o.project_id = %(project_id)s */))
     for update of c
 """)
 async def lock_by_email(tx: Transaction, *, project_id: UUID, email_key: str) -> CustomerRow | None: ...
@@ -213,6 +213,7 @@ class CustomerSearchRow(CustomerRow):
         select c.project_id, c.id from customers c where c.project_id = %(project_id)s and {where}
         order by c.id desc limit %(limit)s offset %(offset)s
     ) as page join customers c on c.project_id = page.project_id and c.id = page.id
+        /*distributed and c.project_id = %(project_id)s */
     order by c.id desc
 """)
 async def list_customers(
@@ -431,7 +432,8 @@ async def move_identity_requests(tx: Transaction, *, project_id: UUID, survivor:
 @statement("""
     update customers c set providers = coalesce((
         select array_agg(distinct i.provider order by i.provider) from customer_identities i
-        where i.project_id = c.project_id and i.customer_id = c.id), array[]::text[])
+        where i.project_id = c.project_id and i.customer_id = c.id
+            /*distributed and i.project_id = %(project_id)s */), array[]::text[])
     where c.project_id = %(project_id)s and c.id = %(id)s
 """)
 async def refresh_providers(tx: Transaction, *, project_id: UUID, id: UUID) -> None:

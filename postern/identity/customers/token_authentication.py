@@ -3,6 +3,7 @@
 The session is read at every request, so that a revoked session or a ban takes effect at the next request.
 """
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -64,7 +65,9 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
         raise CredentialInvalid
     if project_id is not None and project_id != checked.project_id:
         raise ProjectMissing
-    bearer: TokenBearer | None = await world.batcher(token_bearers_of, max_concurrent=2)(checked)
+    bearer: TokenBearer | None = await world.batcher(token_bearers_of, max_concurrent=2, by=attrgetter("project_id"))(
+        checked
+    )
     if bearer is None:
         raise CredentialInvalid
     return Caller(

@@ -42,7 +42,7 @@ MAY_ACTIVATE = SQL("""exists (
       on organization.project_id = member.project_id and organization.id = member.organization_id
      and organization.status = 'ACTIVE'
     where member.project_id = s.project_id and member.organization_id = active.organization_id
-      and member.customer_id = s.subject_id)""")
+      and member.customer_id = s.subject_id /*distributed and member.project_id = :project */)""")
 """`SessionPolicy.may_activate`: members may make an ACTIVE organization active. The statements that contain it have
 the rows `s` (the session) and `active` (with the id of the organization)."""
 
@@ -72,20 +72,23 @@ SUBJECT = SQL(f"""(
                 'permissions', {grants.permissions_in_organization(MAX_PERMISSIONS_READ)},
                 'entitlementsVersion', organization.entitlements_version
                     + coalesce((select version from entitlement_versions counter
-                                where counter.project_id = organization.project_id), 0)
+                                where counter.project_id = organization.project_id
+                                    /*distributed and counter.project_id = :project */), 0)
                     + (select count(*) from entitlement_overrides override
                        where override.project_id = organization.project_id
-                         and override.organization_id = organization.id and override.expires_at <= %(now)s),
+                         and override.organization_id = organization.id and override.expires_at <= %(now)s
+                         /*distributed and override.project_id = :project */),
                 'metadata', {_declared_metadata("organization", "organization")})
             from organization_members member
             join organizations organization
               on organization.project_id = member.project_id and organization.id = member.organization_id
              and organization.status = 'ACTIVE'
             where member.project_id = customer.project_id and member.customer_id = customer.id
-              and member.organization_id = active.organization_id))
+              and member.organization_id = active.organization_id /*distributed and member.project_id = :project */))
     from customers customer join projects project on project.id = customer.project_id
     where customer.project_id = s.project_id and customer.id = s.subject_id
-      and (customer.banned_at is null or customer.ban_expires_at <= %(now)s))""")
+      and (customer.banned_at is null or customer.ban_expires_at <= %(now)s)
+      /*distributed and customer.project_id = :project */)""")
 """`SessionPolicy.subject`: `tokens.CustomerClaims` as JSON; null if the customer is banned. The rows `s` and `active`
 are as for `MAY_ACTIVATE`."""
 
@@ -97,12 +100,14 @@ FIRST_ORGANIZATION = SQL("""(
           on organization.project_id = member.project_id and organization.id = member.organization_id
          and organization.status = 'ACTIVE'
         where member.project_id = s.project_id and member.customer_id = s.subject_id
+            /*distributed and member.project_id = :project */
     )
     select organization_id from member
     where organization_id = s.sso_organization_id
        or organization_id = (
            select recent.organization_id from sessions recent
            where recent.project_id = s.project_id and recent.subject_id = s.subject_id and recent.id <> s.id
+               /*distributed and recent.project_id = :project */
            order by recent.id desc limit 1)
        or (select count(*) from member) = 1
     order by organization_id = s.sso_organization_id desc nulls last limit 1)""")
@@ -123,15 +128,18 @@ customer is a member count."""
     cross join lateral (
         select project_id, id, subject_id, test from sessions
         where project_id = tokens.project_id and id = tokens.id
-          and revoked_at is null and expires_at > %(now)s and idle_expires_at > %(now)s offset 0) as s
+          and revoked_at is null and expires_at > %(now)s and idle_expires_at > %(now)s
+          /*distributed and project_id = any (%(project_ids)s) */ offset 0) as s
     cross join lateral (
         select * from customers
         where project_id = s.project_id and id = s.subject_id
-          and (banned_at is null or ban_expires_at <= %(now)s) offset 0) as c
+          and (banned_at is null or ban_expires_at <= %(now)s)
+          /*distributed and project_id = any (%(project_ids)s) */ offset 0) as c
     where exists (
         select from customer_signing_keys
         where project_id = tokens.project_id and id = tokens.key_id
-          and (retired_at is null or retired_at > %(now)s) offset 0)
+          and (retired_at is null or retired_at > %(now)s)
+          /*distributed and project_id = any (%(project_ids)s) */ offset 0)
 """)
 async def token_bearers(
     db: Queries, *, project_ids: list[UUID], session_ids: list[UUID], key_ids: list[UUID], now: Moment

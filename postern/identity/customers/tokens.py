@@ -10,6 +10,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
@@ -349,7 +350,7 @@ async def _require_still_permitted(call: Call, session: RefreshedSession) -> Cus
     If the sign-in does not meet the current requirements, ends the session and raises CustomerRefreshTokenInvalid.
     """
     claims = _claims_of(session)
-    required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2)(
+    required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2, by=itemgetter(0))(
         (call.project_id, session.subject_id)
     )
     if not meets_sso_requirement(required, session.sso_organization_id, project_requires_sso=claims.requires_sso):

@@ -84,13 +84,15 @@ async def count_plans(db: Queries, *, project_id: UUID) -> int: ...
                      from plan_features plan_feature
                      join features feature
                        on feature.project_id = plan_feature.project_id and feature.id = plan_feature.feature_id
-                     where plan_feature.project_id = plan.project_id and plan_feature.plan_id = plan.id),
+                     where plan_feature.project_id = plan.project_id and plan_feature.plan_id = plan.id
+                       /*distributed and plan_feature.project_id = :project */),
                     '[]') as features,
            (select count(*)::int from organization_plans assignment
             join organizations organization
               on organization.project_id = assignment.project_id and organization.id = assignment.organization_id
              and organization.status <> 'DELETED'
-            where assignment.project_id = plan.project_id and assignment.plan_id = plan.id) as organization_count
+            where assignment.project_id = plan.project_id and assignment.plan_id = plan.id
+              /*distributed and assignment.project_id = :project */) as organization_count
     from plans plan
     where plan.project_id = %(project_id)s and (%(before)s::uuid is null or plan.id < %(before)s)
       and (%(key)s::text is null or plan.key = %(key)s)
@@ -186,14 +188,16 @@ async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: U
 # many steps the organization's version of the entitlements must advance: one for the change, and one more if the
 # replaced override had expired: the version also counts expired overrides, and the replaced one is gone.
 @statement("""
-    insert into entitlement_overrides (project_id, id, organization_id, feature_id, enabled, max_amount, reason,
-                                       expires_at, created_at, updated_at, due_at)
-    values (%(project_id)s, %(id)s, %(organization_id)s, %(feature_id)s, %(enabled)s, %(limit)s, %(reason)s,
-            %(expires_at)s, %(now)s, %(now)s, %(expires_at)s)
-    on conflict (project_id, organization_id, feature_id) do update
-    set enabled = excluded.enabled, max_amount = excluded.max_amount, reason = excluded.reason,
-        expires_at = excluded.expires_at, updated_at = excluded.updated_at, due_at = excluded.due_at, attempt = 0
-    returning 1 + (select count(*) from entitlement_overrides replaced
+    with stored as (
+        insert into entitlement_overrides (project_id, id, organization_id, feature_id, enabled, max_amount, reason,
+                                           expires_at, created_at, updated_at, due_at)
+        values (%(project_id)s, %(id)s, %(organization_id)s, %(feature_id)s, %(enabled)s, %(limit)s, %(reason)s,
+                %(expires_at)s, %(now)s, %(now)s, %(expires_at)s)
+        on conflict (project_id, organization_id, feature_id) do update
+        set enabled = excluded.enabled, max_amount = excluded.max_amount, reason = excluded.reason,
+            expires_at = excluded.expires_at, updated_at = excluded.updated_at, due_at = excluded.due_at, attempt = 0
+    )
+    select 1 + (select count(*) from entitlement_overrides replaced
                    where replaced.project_id = %(project_id)s and replaced.organization_id = %(organization_id)s
                      and replaced.feature_id = %(feature_id)s and replaced.expires_at <= %(now)s)::int as steps
 """)

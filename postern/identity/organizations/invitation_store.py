@@ -86,7 +86,8 @@ async def lock_invitation(tx: Transaction, *, project_id: UUID, id: UUID) -> Org
 # is due now.
 @statement("""
     update invitations set generation = generation + 1, status = 'PENDING', sent_at = %(now)s, mailed_at = null,
-        mail_problem = null, expires_at = %(now)s::timestamptz + life, due_at = %(now)s, attempt = 0
+        mail_problem = null, expires_at = (%(now)s::timestamptz at time zone 'UTC' + life) at time zone 'UTC',
+        due_at = %(now)s, attempt = 0
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)

@@ -77,11 +77,13 @@ SEARCH_TEXT = SQL("lower(listed.name || ' ' || listed.slug || ' ' || coalesce(li
 ORGANIZATIONS_WITH_COUNTS = """
     select listed.*,
            (select count(*)::int from organization_members member
-            where member.project_id = listed.project_id and member.organization_id = listed.id)
+            where member.project_id = listed.project_id and member.organization_id = listed.id
+              /*distributed and member.project_id = :project */)
            as member_count,
            (select count(*)::int from invitations invitation
             where invitation.project_id = listed.project_id and invitation.organization_id = listed.id
-              and invitation.status = 'PENDING' and invitation.expires_at > %(now)s)
+              and invitation.status = 'PENDING' and invitation.expires_at > %(now)s
+              /*distributed and invitation.project_id = :project */)
            as pending_invitation_count
     from organizations listed
 """
@@ -163,7 +165,7 @@ async def advance_entitlements_version(tx: Transaction, *, project_id: UUID, id:
 # Mark an organization as DELETED; its rows in other tables are due for deletion now. Its slug becomes free: the new one
 # contains `!`, which no slug in a request may contain.
 @statement("""
-    update organizations set status = 'DELETED', slug = '!' || id, external_id = null, due_at = %(now)s
+    update organizations set status = 'DELETED', slug = '!' || id::text, external_id = null, due_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
 async def mark_deleted(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...

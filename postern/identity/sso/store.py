@@ -54,7 +54,8 @@ async def update_connection(tx: Transaction, connection: ConnectionRow, *, now: 
            organization.status as organization_status,
            exists (select from organization_domains domain
                    where domain.project_id = connection.project_id and domain.domain = connection.domain
-                     and domain.organization_id = connection.organization_id and domain.status = 'VERIFIED')
+                     and domain.organization_id = connection.organization_id and domain.status = 'VERIFIED'
+                     /*distributed and domain.project_id = :project */)
            as domain_verified, metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
     from sso_connections connection
     join organizations organization
@@ -310,7 +311,7 @@ async def delete_previous_key(tx: Transaction, *, project_id: UUID, connection_i
 
 # Move NEXT to CURRENT and CURRENT to PREVIOUS.
 @statement("""
-    update sso_keys set place = case place when 'NEXT' then 'CURRENT' else 'PREVIOUS' end
+    update sso_keys set place = case when place = 'NEXT' then 'CURRENT' else 'PREVIOUS' end
     where project_id = %(project_id)s and connection_id = %(connection_id)s and place in ('CURRENT', 'NEXT')
 """)
 async def shift_keys(tx: Transaction, *, project_id: UUID, connection_id: UUID) -> None: ...
@@ -459,7 +460,9 @@ async def erase_customers(tx: Transaction, *, project_id: UUID, customer_ids: li
     delete from sso_traces trace using customers customer
     where customer.project_id = %(project_id)s and customer.id = any(%(customer_ids)s)
       and trace.project_id = %(project_id)s and trace.customer_id is null
-      and strpos(lower(concat(trace.detail, trace.steps, trace.profile)), customer.email_key) > 0
+      and (strpos(lower(trace.detail), customer.email_key) > 0
+           or strpos(lower(trace.steps::text), customer.email_key) > 0
+           or strpos(lower(trace.profile::text), customer.email_key) > 0)
 """)
 async def delete_traces_mentioning(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...
 

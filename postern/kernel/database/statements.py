@@ -40,7 +40,7 @@ from psycopg.adapt import Loader
 from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.pq import ConnStatus
 from psycopg.rows import tuple_row
-from psycopg.sql import SQL, Composable
+from psycopg.sql import SQL, Composable, Composed
 from psycopg.sql import Literal as SqlLiteral
 from psycopg.types import json as pg_json
 from psycopg_pool import AsyncConnectionPool
@@ -108,6 +108,8 @@ class Queries:
 
     _hooks: "Hooks | None"
     _caches: dict[type, Any]
+    is_distributed: bool = False
+    """Whether tables are distributed over several servers by Citus. Known as soon as there is a connection."""
 
     @property
     def hooks(self) -> "Hooks":
@@ -178,6 +180,7 @@ class Transaction(Queries):
         self._connection = connection
         self._hooks, self._caches = db._hooks, db._caches
         self.due: set[tuple[str, UUID | None]] = set()
+        self.is_distributed = db.is_distributed
 
     async def lock_quota(self, quota: str, owner: UUID) -> None:
         """Take the advisory lock with the name `quota` of an owner (a project or account) until the transaction ends.
@@ -211,13 +214,7 @@ class Transaction(Queries):
 class Database(Queries):
     """The connection pool. A statement that runs directly on it is its own transaction."""
 
-    def __init__(
-        self,
-        pool: AsyncConnectionPool[PoolConnection],
-        url: str,
-        hooks: "Hooks | None" = None,
-        name: str | None = None,
-    ) -> None:
+    def __init__(self, pool: "DatabasePool", url: str, hooks: "Hooks | None" = None, name: str | None = None) -> None:
         self._pool = pool
         self.url = url
         self.name = name
@@ -262,6 +259,10 @@ class Database(Queries):
         """Maximum number of connections."""
         return self._pool.max_size
 
+    @property
+    def is_distributed(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self._pool.is_distributed is True
+
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """Run the block in a transaction: commit at its end, roll back if it raises. Then wake the workers of tables
@@ -300,6 +301,9 @@ class ReconnectAttempt(AttemptWithBackoff):
 
 class DatabasePool(AsyncConnectionPool[PoolConnection]):
     """The pool of psycopg, changed so that no connection is lost if a task is cancelled while it returns one."""
+
+    is_distributed: bool | None = None
+    """Whether tables are distributed over several servers; None before the first connection."""
 
     async def _add_connection(self, attempt: AttemptWithBackoff | None, growing: bool = False) -> None:
         await super()._add_connection(attempt or ReconnectAttempt(timeout=self.reconnect_timeout), growing)
@@ -372,6 +376,13 @@ async def open_database(
     if is_replica and "connect_timeout" not in connect_to:
         kwargs["connect_timeout"] = REPLICA_CONNECT_SECONDS
     kwargs = connection_settings(connect_to, is_replica=is_replica, is_pooler=pooler_url is not None) | kwargs
+
+    async def configure(connection: PoolConnection) -> None:
+        if pooler_url is not None:
+            await _configure_pooled(connection)
+        if pool.is_distributed is None:
+            pool.is_distributed = await _has_distributed_tables(connection)
+
     pool = DatabasePool(
         connect_to,
         min_size=0 if is_replica else min(2, size),
@@ -380,7 +391,7 @@ async def open_database(
         timeout=POOL_WAIT.total_seconds(),
         reconnect_timeout=RECONNECT_GIVE_UP.total_seconds(),
         kwargs=kwargs,
-        configure=None if pooler_url is None else _configure_pooled,
+        configure=configure,
     )
     async with pool:
         yield Database(pool, url, hooks, name)
@@ -392,12 +403,55 @@ async def _configure_pooled(connection: PoolConnection) -> None:
     await connection.execute("set timezone to 'UTC'")
 
 
+async def _has_distributed_tables(connection: PoolConnection) -> bool:
+    """Whether this is the coordinator of a Citus with distributed tables. An extension without them changes nothing."""
+    for query in (HAS_CITUS, HAS_DISTRIBUTED_TABLES):
+        row = await (await connection.execute(query)).fetchone()
+        if row is None or not row[0]:
+            return False
+    return True
+
+
+HAS_CITUS = "select to_regclass('pg_catalog.pg_dist_partition') is not null"
+HAS_DISTRIBUTED_TABLES = "select exists (select from pg_catalog.pg_dist_partition where partmethod = 'h')"
+
+_FOR_DISTRIBUTED = re.compile(r"\s*/\*distributed (.*?) ?\*/", re.DOTALL)
+_FOR_SINGLE = re.compile(r"/\*single\*/(.*?)/\*end\*/", re.DOTALL)
+
+
+def single_text(text: LiteralString) -> LiteralString:
+    """A statement for a single server: without the parts in `/*distributed … */`."""
+    return cast(LiteralString, _FOR_SINGLE.sub(r"\1", _FOR_DISTRIBUTED.sub("", text)))
+
+
+def distributed_text(text: LiteralString, project: LiteralString = "") -> LiteralString:
+    """A statement for a distributed database: without the parts between `/*single*/` and `/*end*/`, and with `project`
+    instead of `:project`."""
+    return cast(
+        LiteralString,
+        _FOR_DISTRIBUTED.sub(lambda part: " " + part[1].replace(":project", project), _FOR_SINGLE.sub("", text)),
+    )
+
+
+def _project_of(function: Callable[..., Any]) -> LiteralString:
+    """What a column must be equal to, so that it is the project of a statement, or one of its projects."""
+    hints = get_type_hints(function)
+    if "project_ids" in hints:
+        return "any (%(project_ids)s)"
+    lists = [get_args(hint)[0] for hint in hints.values() if get_origin(hint) is list]
+    fields = {field.name for kind in lists if is_struct(kind) for field in msgspec.structs.fields(kind)}
+    is_list = get_origin(hints.get("project_id")) is list or ("project_id" in fields and "project_id" not in hints)
+    return "any (%(project_id)s)" if is_list else "%(project_id)s"
+
+
 @dataclass(frozen=True)
 class Statement:
     """A declared statement. A test checks all of them against the schema."""
 
     name: str
     text: LiteralString
+    distributed_text: LiteralString
+    """The statement in a distributed database."""
     parameters: frozenset[str]
     row: Any
     """The type of one row; None if the statement returns no rows."""
@@ -425,6 +479,12 @@ def statement(
     (otherwise AssertionError), `bool` whether a row was found or changed, `int` the only column of the only row, `None`
     nothing.
 
+    Parts in `/*distributed … */` belong to the statement only in a distributed database, parts between `/*single*/` and
+    `/*end*/` only on a single server. In a distributed database a statement must name its project for each table where
+    Citus looks for it: in a condition of the query that has the table, although it follows from others. On a single
+    server such a condition can lead to worse plans, see docs/decisions/0106-batches-name-the-project-of-each-row.md.
+    `:project` in these parts is the value of `project_id`, or any value of a list `project_id` or `project_ids`.
+
     With `binary`, PostgreSQL sends the rows in its binary format, which takes half as many bytes for `bytea`. No column
     may be a timestamp then.
 
@@ -432,23 +492,60 @@ def statement(
     """
 
     def declare(function: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-        sql, values_of, returned = _read_declaration(function, text, partial=partial)
+        sql, values_of, returned = _read_declaration(function, single_text(text), partial=partial)
+        distributed_sql, _, _ = _read_declaration(
+            function, distributed_text(text, _project_of(function)), partial=True, subset=True
+        )
         read, row = _result_reader(returned)
-        _register(function, sql, row)
-        composed = SQL(sql) if re.search(r"{\w+}", sql) else None
+        _register(function, sql, row, distributed_sql)
+        is_composed = re.search(r"{\w+}", sql) is not None
 
         @wraps(function)
         async def run(*args: P.args, **kwargs: P.kwargs) -> R:
             db, *structs = args
             assert isinstance(db, Queries)
             values = values_of(structs, kwargs)
-            query = sql if composed is None else composed.format(**_composed_parts(values))
             async with db.connection() as connection:
-                return await read(await connection.execute(query, values, binary=binary))
+                query = distributed_sql if db.is_distributed else sql
+                if is_composed:
+                    query = SQL(query).format(**_composed_parts(values, is_distributed=db.is_distributed))
+                try:
+                    return await read(await connection.execute(query, values, binary=binary))
+                except psycopg.errors.InternalError_ as error:
+                    if translated := _error_of_row(error):
+                        raise translated from error
+                    raise
 
         return run
 
     return declare
+
+
+_ERRORS_OF_ROWS: list[tuple[str, type[psycopg.Error]]] = [
+    (r"violates foreign key constraint", psycopg.errors.ForeignKeyViolation),
+    (r"duplicate key value violates unique constraint", psycopg.errors.UniqueViolation),
+    (r"violates check constraint", psycopg.errors.CheckViolation),
+    (r"violates not-null constraint", psycopg.errors.NotNullViolation),
+    (r"invalid byte sequence|invalid input syntax|out of range|value too long", psycopg.DataError),
+]
+
+
+def _error_of_row(error: psycopg.Error) -> psycopg.Error | None:
+    """The error of a server behind the coordinator that is caused by the values of a statement; None if it is another.
+
+    Citus reports such an error as an internal one (XX000), with the message of the server, when it inserts rows that it
+    has read from a query.
+    """
+    message = error.diag.message_primary or ""
+    return next((kind(message) for pattern, kind in _ERRORS_OF_ROWS if re.search(pattern, message)), None)
+
+
+def constraint_of(error: psycopg.Error) -> str:
+    """The name of the constraint that an error names; empty if it names none. The constraint of a part of a distributed
+    table has the number of the part after its name, and an error of another server names it only in its message."""
+    named = re.search(r'constraint "(\w+)"', str(error))
+    name = error.diag.constraint_name or (named[1] if named else "")
+    return re.sub(r"_\d{6,}$", "", name)
 
 
 def streamed_statement(
@@ -461,19 +558,22 @@ def streamed_statement(
     """
 
     def declare(function: Callable[P, AsyncIterator[R]]) -> Callable[P, AsyncIterator[R]]:
-        sql, values_of, returned = _read_declaration(function, text)
+        sql, values_of, returned = _read_declaration(function, single_text(text))
+        distributed_sql, _, _ = _read_declaration(
+            function, distributed_text(text, _project_of(function)), partial=True, subset=True
+        )
         (item,) = get_args(returned)
         in_lists = get_origin(item) is list
         row = get_args(item)[0] if in_lists else item
-        _register(function, sql, row)
-        composed = SQL(sql) if re.search(r"{\w+}", sql) else None
+        _register(function, sql, row, distributed_sql)
 
         @wraps(function)
         async def run(*args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[R, None]:
             db, *structs = args
             assert isinstance(db, Transaction), f"{function.__name__} needs a transaction."
             values = values_of(structs, kwargs)
-            query = SQL(sql) if composed is None else composed.format(**_composed_parts(values))
+            parts = _composed_parts(values, is_distributed=db.is_distributed)
+            query = SQL(distributed_sql if db.is_distributed else sql).format(**parts)
             async with db.connection() as connection, connection.cursor(name=function.__name__) as cursor:
                 await cursor.execute(query, values)
                 make = None if get_origin(row) is tuple else row_maker(row, [c.name for c in cursor.description or ()])
@@ -515,7 +615,7 @@ def copied_statement(
 
     def declare(function: Callable[P, Awaitable[None]]) -> Callable[P, Awaitable[None]]:
         name = f"{function.__module__}.{function.__name__}"
-        STATEMENTS.append(Statement(name, text, frozenset(("project_id", "constants", "rows")), None))
+        STATEMENTS.append(Statement(name, text, text, frozenset(("project_id", "constants", "rows")), None))
 
         @wraps(function)
         async def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -572,8 +672,24 @@ def copied_json(values: Iterable[bytes]) -> list[bytes]:
     return copied_octets([b"\1" + value for value in values])
 
 
-def _composed_parts(kwargs: dict[str, Any]) -> dict[str, Composable]:
-    return {key: part for key, part in kwargs.items() if isinstance(part, Composable)}
+def _composed_parts(values: dict[str, Any], *, is_distributed: bool) -> dict[str, Composable]:
+    """The composed SQL among the values of a statement, for a single server or a distributed database.
+
+    Only its constant parts are changed, never the values in it. `:project` in them is the project of the statement,
+    which has one project or a list of them.
+    """
+    is_list = isinstance(values.get("project_id"), list)
+    project: LiteralString = "any (%(project_id)s)" if is_list else "%(project_id)s"
+
+    def in_form(part: Composable) -> Composable:
+        if isinstance(part, Composed):
+            return Composed([in_form(inner) for inner in part])
+        if isinstance(part, SQL) and "/*" in part._obj:  # pyright: ignore[reportPrivateUsage]
+            text = part._obj  # pyright: ignore[reportPrivateUsage]
+            return SQL(distributed_text(text, project) if is_distributed else single_text(text))
+        return part
+
+    return {key: in_form(part) for key, part in values.items() if isinstance(part, Composable)}
 
 
 _NAME_IN_SQL = re.compile(r"%\((\w+)\)s|{(\w+)}")
@@ -583,8 +699,9 @@ def _names_in(text: str) -> frozenset[str]:
     return frozenset(value or part for value, part in _NAME_IN_SQL.findall(text))
 
 
-def _register(function: Callable[..., Any], text: LiteralString, row: Any) -> None:
-    STATEMENTS.append(Statement(f"{function.__module__}.{function.__name__}", text, _names_in(text), row))
+def _register(function: Callable[..., Any], text: LiteralString, row: Any, distributed: LiteralString) -> None:
+    name = f"{function.__module__}.{function.__name__}"
+    STATEMENTS.append(Statement(name, text, distributed, _names_in(text), row))
 
 
 def _row_type(hint: Any) -> Any:
@@ -602,12 +719,12 @@ ValuesOf = Callable[[Sequence[Any], dict[str, Any]], dict[str, Any]]
 
 
 def _read_declaration(
-    function: Callable[..., Any], text: LiteralString, *, partial: bool = False
+    function: Callable[..., Any], text: LiteralString, *, partial: bool = False, subset: bool = False
 ) -> tuple[LiteralString, ValuesOf, Any]:
     """The SQL of a statement, the conversion of arguments to parameters, and the return type.
 
     Raises TypeError if the SQL uses an unknown name, if two parameters or fields have the same name, if a parameter is
-    not used, or if an insert leaves out fields without `partial`.
+    not used without `subset`, or if an insert leaves out fields without `partial`.
     """
     name = f"{function.__module__}.{function.__name__}"
     hints = get_type_hints(function)
@@ -649,7 +766,7 @@ def _read_declaration(
     row = _row_type(hints["return"])
     if is_struct(row):
         text = cast(LiteralString, name_columns(text, [field.name for field in msgspec.structs.fields(row)]))
-    if declared != used:
+    if declared != used and not (subset and used < declared):
         raise TypeError(f"{name} and its SQL disagree about {sorted(declared ^ used)}.")
 
     def values_of(arguments: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from litestar.exceptions import HTTPException
 from litestar.types import Send
 from psycopg_pool import PoolTimeout
 
+from postern.kernel.database.statements import constraint_of
 from postern.kernel.http.compatible_api import CompatibleApi
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import BadRequest, Conflict, ContentTooLarge, Invalid, Missing, Problem, Unavailable
@@ -163,7 +164,7 @@ def as_problem(error: Exception) -> Problem:
     if isinstance(error, psycopg.errors.NumericValueOutOfRange | psycopg.errors.UntranslatableCharacter):
         return Invalid("A value is out of the range that can be stored.")
     # Constraints with such names are violated by deleting a record that another one needs.
-    if isinstance(error, psycopg.errors.CheckViolation) and (error.diag.constraint_name or "").startswith("used_by_"):
+    if isinstance(error, psycopg.errors.CheckViolation) and constraint_of(error).startswith("used_by_"):
         return InUse()
     if isinstance(error, psycopg.OperationalError | PoolTimeout):
         return DatabaseUnavailable()

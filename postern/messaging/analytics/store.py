@@ -107,7 +107,7 @@ async def domains(
 # of these rows, whose quarter of an hour began before a time, into slot 0 of the same quarter; returns whether any were
 # merged. Deletes and inserts in one statement, so that a reader sees either the separate rows or the merged row.
 @statement("""
-    with separate as materialized (
+    with /*single*/separate as materialized (
         select project_id, campaign_id, bucket, domain_id, slot from send_rollups
         where slot <> 0 and bucket > '-infinity' and bucket < %(before)s
         order by bucket limit %(limit)s for update skip locked
@@ -116,7 +116,14 @@ async def domains(
         where (r.project_id, r.campaign_id, r.bucket, r.domain_id, r.slot)
             = (separate.project_id, separate.campaign_id, separate.bucket, separate.domain_id, separate.slot)
         returning r.*
-    )
+    )/*end*/
+    /*distributed deleted as (
+        delete from send_rollups where slot <> 0 and bucket > '-infinity' and bucket < %(before)s and bucket <= (
+            select max(bucket) from (
+                select bucket from send_rollups where slot <> 0 and bucket > '-infinity' and bucket < %(before)s
+                order by bucket limit %(limit)s) as first)
+        returning *
+    ) */
     insert into send_rollups as merged (project_id, campaign_id, bucket, domain_id, slot, accepted, sent, delivered,
                                        opened, clicked, open_touched, click_touched, bounced, complained, failed)
     select project_id, campaign_id, bucket, domain_id, 0, sum(accepted), sum(sent), sum(delivered), sum(opened),

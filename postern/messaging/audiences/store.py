@@ -114,18 +114,21 @@ INSERT_INFERRED_TYPES: LiteralString = """
     "with"
     + INSERT_INFERRED_TYPES
     + """
-    insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
-                          created_at, updated_at)
-    select %(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, state.unsubscribed,
-           case when state.unsubscribed then %(now)s::timestamptz end, %(now)s, %(now)s
-    from (
-        select %(unsubscribed)s or exists (
-            select from unsubscribed_addresses
-            where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
-        ) as unsubscribed
-    ) as state
-    on conflict (project_id, email_key) do nothing
-    returning *, project_id as app_id
+    , inserted as (
+        insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
+                              created_at, updated_at)
+        select %(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, state.unsubscribed,
+               case when state.unsubscribed then %(now)s::timestamptz end, %(now)s, %(now)s
+        from (
+            select %(unsubscribed)s or exists (
+                select from unsubscribed_addresses
+                where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
+            ) as unsubscribed
+        ) as state
+        on conflict (project_id, email_key) do nothing
+        returning *
+    )
+    select *, project_id as app_id from inserted
 """
 )
 async def insert_contact(
@@ -594,7 +597,7 @@ async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ru
         cross join contacts c
         cross join lateral unnest(%(audience_ids)s::uuid[], array[{conditions}]) as evaluated (audience_id, matches)
         left join lateral (
-            select m.ctid as row_ctid from audience_members m
+            select /*single*/m.ctid/*end*/ /*distributed m.contact_id */ as row_ctid from audience_members m
             where m.project_id = %(project_id)s and m.audience_id = evaluated.audience_id and m.contact_id = c.id
             offset 0
         ) as member on true
@@ -602,7 +605,9 @@ async def rules_of(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ru
           and coalesce(evaluated.matches, false) <> (member.row_ctid is not null)
     ), deleted as (
         delete from audience_members
-        where project_id = %(project_id)s and ctid = any (array(select row_ctid from changed where not joins))
+        where project_id = %(project_id)s and /*single*/ctid = any (array(select row_ctid from changed where not joins))
+            /*end*/ /*distributed (audience_id, contact_id) in (
+                select audience_id, contact_id from changed where not joins) */
     ), inserted as (
         insert into audience_members (project_id, audience_id, contact_id, joined_at)
         select %(project_id)s::uuid, audience_id, contact_id, %(now)s::timestamptz from changed where joins
@@ -642,13 +647,15 @@ async def update_memberships(
     ), changed as materialized (
         select coalesce(matching.id, member.contact_id) as contact_id, matching.id is not null as joins, member.row_ctid
         from matching full join (
-            select contact_id, ctid as row_ctid from audience_members
+            select contact_id, /*single*/ctid/*end*/ /*distributed contact_id */ as row_ctid from audience_members
             where project_id = %(project_id)s and audience_id = %(audience_id)s
         ) as member on matching.id = member.contact_id
         where matching.id is null or member.contact_id is null
     ), deleted as (
         delete from audience_members
-        where project_id = %(project_id)s and ctid = any (array(select row_ctid from changed where not joins))
+        where project_id = %(project_id)s and /*single*/ctid = any (array(select row_ctid from changed where not joins))
+            /*end*/ /*distributed audience_id = %(audience_id)s and contact_id in (
+                select contact_id from changed where not joins) */
     ), inserted as (
         insert into audience_members (project_id, audience_id, contact_id, joined_at)
         select %(project_id)s::uuid, %(audience_id)s, contact_id, %(now)s::timestamptz from changed where joins
@@ -768,7 +775,7 @@ class ContactKey(Record):
 @statement("""
     select c.project_id, c.email_key, c.id from contacts c
     join unnest(%(project_id)s::uuid[], %(email_keys)s::text[]) as pair (project_id, email_key)
-         on (c.project_id, c.email_key) = (pair.project_id, pair.email_key)
+         on (c.project_id, c.email_key) = (pair.project_id, pair.email_key) /*distributed and c.project_id = :project */
 """)
 async def contact_ids(db: Queries, *, project_id: list[UUID], email_keys: list[str]) -> list[ContactKey]: ...
 
@@ -790,7 +797,7 @@ async def matching(
         select distinct %(project_id)s::uuid as project_id, id from unnest(%(ids)s::uuid[]) as v (id)
     )
     select c.*, c.project_id as app_id from contacts c
-    join wanted on (c.project_id, c.id) = (wanted.project_id, wanted.id)
+    join wanted on (c.project_id, c.id) = (wanted.project_id, wanted.id) /*distributed and c.project_id = :project */
 """)
 async def contacts_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Contact]: ...
 

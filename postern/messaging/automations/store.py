@@ -183,7 +183,7 @@ async def matching_events(
     select customer.project_id, customer.id, customer.email, customer.email_verified_at is not null as is_verified
     from unnest(%(project_id)s::uuid[], %(id)s::uuid[]) as v (project_id, id)
     join customers customer on (customer.project_id, customer.id) = (v.project_id, v.id)
-    where customer.email is not null
+    where customer.email is not null /*distributed and customer.project_id = :project */
 """)
 async def customer_addresses(db: Queries, *, project_id: list[UUID], id: list[UUID]) -> list[CustomerAddress]: ...
 
@@ -218,7 +218,7 @@ async def customers_with_address_of_contacts(
             from automation_runs run
             where not v.once and run.started_at > v.at - interval '1 hour'
               and (run.project_id, run.contact_id, run.automation_id) = (v.project_id, v.contact_id, v.automation_id)
-              and run.test = v.test
+              and run.test = v.test /*distributed and run.project_id = :project */
         ) as recent
         order by v.project_id, v.automation_id, v.contact_id, v.test, v.at
     ), started as (
@@ -250,14 +250,14 @@ async def start_runs(tx: Transaction, runs: list[NewRun]) -> list[RunStart]: ...
     ), waiting as materialized (
         select run.project_id, run.id from automation_runs as run
         join occurred v on (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
-          and run.test = v.run_test
+          and run.test = v.run_test /*distributed and run.project_id = :project */
         order by run.project_id, run.id for no key update of run
     ), woken as (
         update automation_runs as run set event_id = v.event_id, waiting_for = null, due_at = v.at
         from waiting, occurred v
         where (run.project_id, run.id) = (waiting.project_id, waiting.id)
           and (run.project_id, run.contact_id, run.waiting_for) = (v.project_id, v.contact_id, v.event)
-          and run.test = v.run_test
+          and run.test = v.run_test /*distributed and run.project_id = :project */
         returning 1
     )
     select count(*)::int from woken
@@ -302,7 +302,7 @@ async def list_versions(
         tried = settled.tried, due_at = settled.due_at, error = settled.error, finished_at = settled.finished_at
     from settled
     where (run.project_id, run.id, run.attempt) = (settled.project_id, settled.id, settled.attempt)
-      and run.status in ('RUNNING', 'WAITING')
+      and run.status in ('RUNNING', 'WAITING') /*distributed and run.project_id = :project */
     returning run.id
 """)
 async def update_runs(tx: Transaction, runs: list[RunUpdate], *, project_id: UUID) -> list[UUID]: ...
@@ -318,7 +318,7 @@ async def update_runs(tx: Transaction, runs: list[RunUpdate], *, project_id: UUI
     select run.id, run.event_id from automation_runs as run
     join claimed on (run.project_id, run.id, run.attempt, run.current_step)
                   = (claimed.project_id, claimed.run_id, claimed.attempt, claimed.current_step)
-    where run.status in ('RUNNING', 'WAITING')
+    where run.status in ('RUNNING', 'WAITING') /*distributed and run.project_id = :project */
     order by id for no key update of run
 """)
 async def lock_runs(
@@ -483,11 +483,11 @@ async def steps_of(db: Queries, *, project_id: UUID, run_id: UUID) -> list[Autom
     ), deleted_steps as (
         delete from automation_run_steps s using failed
         where (s.project_id, s.run_id, s.step) = (failed.project_id, failed.id, failed.current_step)
-          and s.outcome = 'FAILED'
+          and s.outcome = 'FAILED' /*distributed and s.project_id = :project */
     )
     update automation_runs r set status = 'RUNNING', due_at = %(now)s, entered_at = null, waiting_for = null,
         calls = false, tried = 0, attempt = r.attempt + 1, error = null, finished_at = null
-    from failed where (r.project_id, r.id) = (failed.project_id, failed.id)
+    from failed where (r.project_id, r.id) = (failed.project_id, failed.id) /*distributed and r.project_id = :project */
     returning r.*, r.due_at as next_at
 """)
 async def retry_runs(
@@ -517,7 +517,8 @@ async def cancel_run(
         join unnest(%(project_id)s::uuid[], %(contact_id)s::uuid[]) as deleted (project_id, contact_id)
           on (run.project_id, run.contact_id) = (deleted.project_id, deleted.contact_id)
         where run.status in ('RUNNING', 'WAITING')
-        order by run.project_id, run.id for no key update of run)
+          /*distributed and run.project_id = :project */
+        order by run.project_id, run.id for no key update of run) /*distributed and project_id = :project */
     returning project_id, id, automation_id, contact_id
 """)
 async def cancel_runs_of_contacts(
@@ -527,14 +528,18 @@ async def cancel_runs_of_contacts(
 
 # Insert keys, given as parallel lists; returns those that are new or had expired.
 @statement("""
-    insert into event_keys as existing (project_id, key, body_hash, event_id, created_at)
-    select %(project_id)s::uuid, key, body_hash, event_id, %(now)s
-    from unnest(%(key)s::text[], %(body_hash)s::bytea[], %(event_id)s::uuid[]) as v (key, body_hash, event_id)
-    order by key
-    on conflict (project_id, key) do update
-        set body_hash = excluded.body_hash, event_id = excluded.event_id, created_at = excluded.created_at
-        where existing.created_at <= %(now)s::timestamptz - %(window)s::interval
-    returning key
+    with claimed as (
+        insert into event_keys as existing (project_id, key, body_hash, event_id, created_at)
+        select %(project_id)s::uuid, key, body_hash, event_id, %(now)s
+        from unnest(%(key)s::text[], %(body_hash)s::bytea[], %(event_id)s::uuid[]) as v (key, body_hash, event_id)
+        order by key
+        on conflict (project_id, key) do update
+            set body_hash = excluded.body_hash, event_id = excluded.event_id, created_at = excluded.created_at
+            where existing.created_at at time zone 'UTC' + %(window)s::interval
+                  <= excluded.created_at at time zone 'UTC'
+        returning key
+    )
+    select key from claimed
 """)
 async def claim_keys(
     tx: Transaction,

@@ -213,9 +213,12 @@ async def set_sample_size(tx: Transaction, *, project_id: UUID, id: UUID, size: 
 
 # Remove up to `limit` contacts from the sample of an A/B test; returns their ids.
 @statement("""
-    delete from campaign_samples where project_id = %(project_id)s and ctid = any (array(
+    delete from campaign_samples where project_id = %(project_id)s and /*single*/ctid = any (array(
         select ctid from campaign_samples
-        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))/*end*/
+        /*distributed campaign_id = %(campaign_id)s and contact_id in (
+        select contact_id from campaign_samples
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s) */
     returning contact_id
 """)
 async def delete_sample(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...
@@ -279,16 +282,19 @@ async def count_pending(tx: Transaction, *, project_id: UUID) -> int: ...
         select members.project_id, members.contact_id, sample.variant_id from members left join campaign_samples sample
             on (sample.project_id, sample.campaign_id, sample.contact_id)
                = (members.project_id, members.campaign_id, members.contact_id)
+               /*distributed and sample.project_id = :project */
         where (sample.contact_id is not null) = %(testing)s
     ), recipients as materialized (
         select c.id, c.email, c.unsubscribed, chosen.variant_id, s.address is not null as suppressed,
                not %(is_test)s and recent.count >= %(cap)s as capped
         from chosen join contacts c on (c.project_id, c.id) = (chosen.project_id, chosen.contact_id)
+            /*distributed and c.project_id = :project */
         left join suppressions s on (s.project_id, s.address) = (c.project_id, lower(c.email))
+            /*distributed and s.project_id = :project */
         cross join lateral (
             select count(*) as count from sends earlier
             where earlier.project_id = c.project_id and earlier.contact_id = c.id
-              and earlier.created_at > %(cap_since)s
+              and earlier.created_at > %(cap_since)s /*distributed and earlier.project_id = :project */
               and earlier.lane = 1 and not earlier.test
               and earlier.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
         ) as recent
@@ -403,9 +409,12 @@ async def failure_reason(tx: Transaction, *, project_id: UUID, campaign_id: UUID
 # Delete up to `limit` rows of `campaign_leavers`, the contacts that left the audience after the campaign's start;
 # returns the contacts' ids.
 @statement("""
-    delete from campaign_leavers where project_id = %(project_id)s and ctid = any (array(
+    delete from campaign_leavers where project_id = %(project_id)s and /*single*/ctid = any (array(
         select ctid from campaign_leavers
-        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s))/*end*/
+        /*distributed campaign_id = %(campaign_id)s and contact_id in (
+        select contact_id from campaign_leavers
+        where project_id = %(project_id)s and campaign_id = %(campaign_id)s limit %(limit)s) */
     returning contact_id
 """)
 async def delete_leavers(db: Queries, *, project_id: UUID, campaign_id: UUID, limit: int) -> list[UUID]: ...

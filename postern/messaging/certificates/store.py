@@ -55,9 +55,10 @@ async def save_account_url(db: Queries, *, id: UUID, url: str | None) -> None: .
 # Up to `limit` tracking names without a certificate, each with a project that uses it and has fewer than `per_project`
 # certificates, including those of names that it no longer uses.
 @statement(
+    "with tracking as materialized (" + _TRACKING_NAMES + ") "
     "select distinct on (name) project_id, name from ("
     "select project_id, name, row_number() over (partition by project_id order by id, name) as number"
-    " from (" + _TRACKING_NAMES + ") as tracking where not exists ("
+    " from tracking where not exists ("
     "select from certificates c where c.account_id = %(account_id)s and c.name = tracking.name)) as numbered"
     " where number <= %(per_project)s - (select count(*) from certificates c"
     " where c.account_id = %(account_id)s and c.counted_for = numbered.project_id)"

@@ -107,10 +107,15 @@ async def count_rows(
         where project_id = %(project_id)s and domain_id = %(domain_id)s and begins < %(before)s
     )
     delete from dmarc_sources as source using (
-        select ctid from dmarc_sources
+        select /*single*/ctid/*end*/
+        /*distributed day, source_ip, header_from, organization, reporter, disposition, dkim,
+               spf */ from dmarc_sources
         where project_id = %(project_id)s and domain_id = %(domain_id)s and day < %(before)s limit %(limit)s
     ) as old
-    where source.project_id = %(project_id)s and source.ctid = old.ctid
+    where source.project_id = %(project_id)s and /*single*/source.ctid = old.ctid/*end*/
+      /*distributed source.domain_id = %(domain_id)s and (source.day, source.source_ip, source.header_from,
+          source.organization, source.reporter, source.disposition, source.dkim, source.spf) = (old.day, old.source_ip,
+          old.header_from, old.organization, old.reporter, old.disposition, old.dkim, old.spf) */
 """)
 async def delete_expired(tx: Transaction, *, project_id: UUID, domain_id: UUID, before: date, limit: int) -> None: ...
 

@@ -57,6 +57,6 @@ async def delete_sender(tx: Transaction, *, project_id: UUID, id: UUID) -> bool:
     select s.project_id, lower(s.email) as email
     from senders s join unnest(%(project_id)s::uuid[], %(emails)s::text[]) as pair (project_id, email)
          on s.project_id = pair.project_id and lower(s.email) = pair.email
-    where s.status = 'VERIFIED'
+    where s.status = 'VERIFIED' /*distributed and s.project_id = :project */
 """)
 async def verified_among(db: Queries, *, project_id: list[UUID], emails: list[str]) -> list[VerifiedAddress]: ...

@@ -106,7 +106,7 @@ async def update_domain(tx: Transaction, domain: StoredDomain) -> StoredDomain: 
           and (other.domain = any (%(names)s)
               or (reverse(other.domain) collate "C" >= reverse('.' || %(domain)s::text) collate "C"
                   and reverse(other.domain) collate "C" < reverse('/' || %(domain)s::text) collate "C"))
-        for update skip locked
+        /*single*/for update skip locked/*end*/
     ) as others
     where (domains.project_id, domains.id) = (others.project_id, others.id) and domains.due_at > %(now)s
 """)
@@ -145,9 +145,10 @@ async def list_sending_domains(db: Queries, *, project_id: UUID) -> list[Sending
     select d.project_id, d.id, d.domain, d.status, d.status = 'VERIFIED' as may_send, d.keys, d.dkim_verified,
            d.ed25519_verified, d.return_path_verified, d.tracking_verified, d.updated_at,
            exists (select from domain_warm_ups w
-                   where (w.project_id, w.id) = (d.project_id, d.id) and w.status = 'ACTIVE') as warms_up
+                   where (w.project_id, w.id) = (d.project_id, d.id) and w.status = 'ACTIVE'
+                         /*distributed and w.project_id = :project */) as warms_up
     from domains d join unnest(%(project_id)s::uuid[], %(domains)s::text[]) as pair (project_id, domain)
-         on (d.project_id, d.domain) = (pair.project_id, pair.domain)
+         on (d.project_id, d.domain) = (pair.project_id, pair.domain) /*distributed and d.project_id = :project */
 """)
 async def sending_domains_by_name(
     db: Queries, *, project_id: list[UUID], domains: list[str]
@@ -228,10 +229,11 @@ async def delete_other_entries(
 @statement("""
     update blocklist_entries as entry set status = result.status, codes = string_to_array(result.codes, ' '),
         reason = result.reason,
-        listed = case result.status when 'LISTED' then true when 'CLEAR' then false else entry.listed end,
-        first_listed_at = case result.status
-            when 'LISTED' then coalesce(entry.first_listed_at, %(now)s)
-            when 'CLEAR' then null
+        listed = case when result.status = 'LISTED' then true when result.status = 'CLEAR' then false
+                      else entry.listed end,
+        first_listed_at = case
+            when result.status = 'LISTED' then coalesce(entry.first_listed_at, %(now)s)
+            when result.status = 'CLEAR' then null
             else entry.first_listed_at
         end,
         last_checked_at = %(now)s

@@ -11,7 +11,8 @@ from postern.kernel.values import Moment
 # its retry period.
 @statement("""
     update sends set due_at = %(now)s,
-        retries_since = greatest(created_at, scheduled_at, retries_since) + (%(now)s - updated_at)
+        retries_since = (greatest(created_at, scheduled_at, retries_since) at time zone 'UTC'
+                         + (%(now)s - updated_at)) at time zone 'UTC'
     where project_id = %(project_id)s and due_at is null and id = any (array(
         select id from sends
         where project_id = %(project_id)s and campaign_id = %(campaign_id)s and status in ('QUEUED', 'DELAYED')

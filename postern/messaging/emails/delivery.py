@@ -11,6 +11,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from psycopg import OperationalError
 from psycopg_pool import PoolTimeout
 
+from postern.kernel.batching import groups_of
 from postern.kernel.config import BOUNCE_LABEL
 from postern.kernel.http.problems import Problem
 from postern.kernel.values import Moment, new_id
@@ -224,7 +226,9 @@ async def _attempt_once(world: "World", job: DeliveryJob, *, needs_mark: bool) -
     prepare = prepare_marketing if job.send.lane == MARKETING else prepare_all
     prepared: PreparedMessage | SendOutcome | CampaignPaused
     try:
-        prepared = await world.batcher(prepare, max_concurrent=2, max_batch_size=PREPARE_BATCH)(job)
+        prepared = await world.batcher(
+            prepare, max_concurrent=2, max_batch_size=PREPARE_BATCH, by=attrgetter("send.project_id")
+        )(job)
     except MustUseSlowLane:
         prepared = await _prepare_in_slow_lane(world, job)
     if isinstance(prepared, CampaignPaused):
@@ -284,7 +288,7 @@ async def _settle(world: "World", finished: FinishedAttempt, gather_seconds: flo
 
     Changes nothing if a later attempt has begun in the meantime.
     """
-    settle = world.batcher(settle_all, pause_seconds=gather_seconds)
+    settle = world.batcher(settle_all, pause_seconds=gather_seconds, by=attrgetter("send.project_id"))
     for _ in range(SETTLE_TRIES):
         try:
             return await settle(finished)
@@ -396,7 +400,7 @@ def _new_turn(send: Send, body: SendBody | None, decision: RecipientDecision, *,
 async def _hold(world: "World", send: Send) -> None:
     """Let a send of a paused campaign wait without a `due_at` until it is released."""
     lease_keeper(world).release(send)  # A lease renewal must not delay a send that is released in the meantime.
-    await world.batcher(hold_all)(send)
+    await world.batcher(hold_all, by=attrgetter("project_id"))(send)
 
 
 async def hold_all(world: "World", sends: list[Send]) -> list[None]:
@@ -867,16 +871,18 @@ class LeaseKeeper:
             if not self._sends:
                 return
             sends = list(self._sends.values())
-            try:
-                await store.renew_leases(
-                    self._world.db,
-                    project_id=[send.project_id for send in sends],
-                    id=[send.id for send in sends],
-                    attempt=[send.attempt for send in sends],
-                    until=self._world.clock() + lease,
-                )
-            except (OperationalError, PoolTimeout) as error:
-                log.warning("leases_not_renewed", sends=len(sends), error=str(error).strip())
+            is_distributed = self._world.db.is_distributed
+            for group in groups_of(sends, attrgetter("project_id")) if is_distributed else [sends]:
+                try:
+                    await store.renew_leases(
+                        self._world.db,
+                        project_id=[send.project_id for send in group],
+                        id=[send.id for send in group],
+                        attempt=[send.attempt for send in group],
+                        until=self._world.clock() + lease,
+                    )
+                except (OperationalError, PoolTimeout) as error:
+                    log.warning("leases_not_renewed", sends=len(group), error=str(error).strip())
 
     async def aclose(self) -> None:
         """Stop renewing leases."""

@@ -7,7 +7,7 @@ import msgspec
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.values import Moment, Record, new_id
 from postern.messaging.emails import store
-from postern.messaging.emails.model import SUPPRESSION_STRENGTH, ProviderMessage, SuppressionEntry, TrackedSend
+from postern.messaging.emails.model import ProviderMessage, SuppressionEntry, TrackedSend
 
 
 class EngagementMark(Record):
@@ -97,4 +97,4 @@ async def unsubscribe_recipient(tx: Transaction, send: TrackedSend, *, source: s
         send_id=send.id,
         created_at=at,
     )
-    return bool(await store.suppress(tx, [entry], strength=SUPPRESSION_STRENGTH))
+    return bool(await store.suppress(tx, [entry]))

@@ -55,29 +55,37 @@ async def delete_captured(tx: Transaction, *, project_id: UUID, id: UUID) -> boo
 # that was not accepted has no send. Ids and statuses are not personal data and stay, so that a repeated request still
 # gets its first response.
 @statement("""
-    update idempotency_keys as stored
-    set response = case
-        when jsonb_typeof(response -> 'data') = 'array' then jsonb_build_object('data', array(
-            select item
-                || case when item ->> 'error' is null then '{}' else jsonb_build_object('error', %(erased)s::text) end
-                || case when jsonb_typeof(item -> 'messages') = 'array' then jsonb_build_object('messages', array(
-                       select message || jsonb_build_object('to', %(erased)s::text)
-                       from jsonb_array_elements(item -> 'messages') with ordinality as m (message, place)
-                       order by place
-                   )) else '{}' end
-            from jsonb_array_elements(stored.response -> 'data') with ordinality as items (item, place) order by place
-        ))
-        else response || jsonb_build_object('messages', array(
-            select message || jsonb_build_object('to', %(erased)s::text)
-            from jsonb_array_elements(stored.response -> 'messages') with ordinality as m (message, place)
-            order by place
-        ))
-        end
-    where project_id = %(project_id)s and case
-        when jsonb_typeof(response -> 'data') = 'array'
-            then send_ids && %(ids)s::uuid[] or lower(response::text) like %(address_pattern)s
-        else send_ids && %(ids)s::uuid[] and jsonb_typeof(response -> 'messages') = 'array'
-        end
+    with erased as materialized (
+        select project_id, route, key, case
+            when jsonb_typeof(response -> 'data') = 'array' then jsonb_build_object('data', array(
+                select item
+                    || case when item ->> 'error' is null then '{}'
+                            else jsonb_build_object('error', %(erased)s::text) end
+                    || case when jsonb_typeof(item -> 'messages') = 'array' then jsonb_build_object('messages', array(
+                           select message || jsonb_build_object('to', %(erased)s::text)
+                           from jsonb_array_elements(item -> 'messages') with ordinality as m (message, place)
+                           order by place
+                       )) else '{}' end
+                from jsonb_array_elements(stored.response -> 'data') with ordinality as items (item, place)
+                order by place
+            ))
+            else response || jsonb_build_object('messages', array(
+                select message || jsonb_build_object('to', %(erased)s::text)
+                from jsonb_array_elements(stored.response -> 'messages') with ordinality as m (message, place)
+                order by place
+            ))
+            end as response
+        from idempotency_keys as stored
+        where project_id = %(project_id)s and case
+            when jsonb_typeof(response -> 'data') = 'array'
+                then send_ids && %(ids)s::uuid[] or lower(response::text) like %(address_pattern)s
+            else send_ids && %(ids)s::uuid[] and jsonb_typeof(response -> 'messages') = 'array'
+            end
+        order by project_id, route, key for no key update
+    )
+    update idempotency_keys as stored set response = erased.response from erased
+    where (stored.project_id, stored.route, stored.key) = (erased.project_id, erased.route, erased.key)
+      /*distributed and stored.project_id = :project */
 """)
 async def erase_idempotency_responses(
     tx: Transaction, *, project_id: UUID, ids: list[UUID], address_pattern: str, erased: str

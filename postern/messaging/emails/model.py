@@ -2,7 +2,7 @@
 transitions, problems, and limits."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, LiteralString
 from uuid import UUID
 
 import msgspec
@@ -820,7 +820,7 @@ class SendBody(msgspec.Struct, frozen=True, omit_defaults=True):
 SuppressionReason = Literal["BOUNCE", "COMPLAINT", "UNSUBSCRIBE", "MANUAL"]
 
 
-SUPPRESSION_STRENGTH: list[str] = ["UNSUBSCRIBE", "MANUAL", "BOUNCE", "COMPLAINT"]
+SUPPRESSION_STRENGTH: list[LiteralString] = ["UNSUBSCRIBE", "MANUAL", "BOUNCE", "COMPLAINT"]
 """Suppression reasons from weakest to strongest. A stronger reason replaces a weaker one, never the reverse."""
 
 

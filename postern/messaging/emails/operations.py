@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
@@ -198,7 +199,9 @@ async def accept_email(call: Call, data: Email, key: IdempotencyKey | None, *, w
     statuses = [task.result() if task in done else new.send.status for task in tasks]
     result = _result([new_send.send for new_send in sends], statuses)
     if key is not None:
-        await call.world.batcher(store_responses)(msgspec.structs.replace(key, status=201, response=result))
+        await call.world.batcher(store_responses, by=attrgetter("project_id"))(
+            msgspec.structs.replace(key, status=201, response=result)
+        )
     return _created(result)
 
 

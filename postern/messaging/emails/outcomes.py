@@ -14,7 +14,6 @@ from postern.kernel.values import Moment, new_id
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import (
     SETTLING_TRANSITIONS,
-    SUPPRESSION_STRENGTH,
     TRANSACTIONAL,
     CapturedMail,
     Send,
@@ -335,7 +334,7 @@ async def suppress_failing_recipients(
             )
             for send, address, reply in bounced
         ]
-        await store.suppress(tx, added, strength=SUPPRESSION_STRENGTH)
+        await store.suppress(tx, added)
     reached = sorted(
         {
             (finished.send.project_id, address.lower(), status == "DELIVERED")

@@ -17,10 +17,12 @@ before the commit is used any more.
 import asyncio
 from datetime import timedelta
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
+from postern.kernel.batching import groups_of
 from postern.kernel.database.statements import Jsonb
 from postern.kernel.values import Moment
 from postern.messaging.emails import store
@@ -298,15 +300,18 @@ async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]
     the mark, but its reply was not stored, that attempt is recorded as AMBIGUOUS.
     """
     now = world.clock()
-    rows = await store.check_before_sending(
-        world.db,
-        project_id=sorted({turn.send.project_id for turn in turns}),
-        rows=Jsonb([turn.row() for turn in turns]),
-        lost_reply=REPLY_LOST,
-        now=now,
-        until=now + timedelta(seconds=MAX_FRESH_SECONDS),
-    )
-    return {row.id: row.may_go for row in rows}
+    may_go: dict[UUID, bool] = {}
+    for group in groups_of(turns, attrgetter("send.project_id")) if world.db.is_distributed else [turns]:
+        rows = await store.check_before_sending(
+            world.db,
+            project_id=sorted({turn.send.project_id for turn in group}),
+            rows=Jsonb([turn.row() for turn in group]),
+            lost_reply=REPLY_LOST,
+            now=now,
+            until=now + timedelta(seconds=MAX_FRESH_SECONDS),
+        )
+        may_go |= {row.id: row.may_go for row in rows}
+    return may_go
 
 
 async def wait_until_stopped(world: "World", project_id: UUID, content_ids: list[UUID], now: Moment) -> None:

@@ -19,7 +19,6 @@ from postern.kernel.values import Moment, new_id
 from postern.messaging.emails import outcomes, rules, store
 from postern.messaging.emails.erasure import ERASED
 from postern.messaging.emails.model import (
-    SUPPRESSION_STRENGTH,
     TRANSITIONS,
     WAITING,
     Send,
@@ -393,4 +392,4 @@ async def _suppress_complaining(
         for (project_id, address), (send, signal) in sorted(complaints.items(), key=lambda item: item[0])
     ]
     if entries:
-        await store.suppress(tx, entries, strength=SUPPRESSION_STRENGTH)
+        await store.suppress(tx, entries)

@@ -257,6 +257,7 @@ def named(name: str) -> Composable:
         select count(*)::int as count, min(w.created_at) as oldest_at from (
             select s.created_at from sends s
             where s.project_id = listed.project_id and s.site = listed.name and s.due_at is not null
+              /*distributed and s.project_id = :project */
             order by s.id limit %(counted)s
         ) as w
     ) as waiting
@@ -265,6 +266,7 @@ def named(name: str) -> Composable:
                coalesce(sum(c.bounced), 0)::bigint as bounced
         from project_site_counts c
         where c.project_id = listed.project_id and c.name = listed.name and c.hour > %(since)s
+          /*distributed and c.project_id = :project */
     ) as counts
 """)
 async def list_sites(
@@ -276,7 +278,7 @@ async def list_sites(
 # are here because `sorted_list` passes the same parameters to `list_sites`.
 @statement(f"""
     select count(*)::int from (
-        select from ({LISTED}) as listed where listed.project_id = %(project_id)s and {{clause}} limit %(limit)s
+        select 1 from ({LISTED}) as listed where listed.project_id = %(project_id)s and {{clause}} limit %(limit)s
     ) as counted_sites where %(counted)s::int > 0 and %(since)s::timestamptz is not null
 """)
 async def count_sites(
@@ -337,7 +339,8 @@ async def begin_bounce(tx: Transaction, *, project_id: UUID, id: UUID, reason: s
         where project_id = %(project_id)s and site = %(site)s and due_at is not null and handed_over is null
           and status = any (%(statuses)s) and created_at <= %(until)s
         order by id limit %(limit)s
-    ) and handed_over is null -- Checked again under the lock: the transmission may just have begun.
+    ) /*distributed and project_id = %(project_id)s */
+    and handed_over is null -- Checked again under the lock: the transmission may just have begun.
     order by id for update skip locked
 """)
 async def lock_waiting(
@@ -357,13 +360,14 @@ async def has_waiting(db: Queries, *, project_id: UUID, site: str, statuses: lis
 # `retries_since` forward by the whole wait, so the rest of the wait is subtracted again.
 @statement("""
     update sends set due_at = %(now)s,
-        retries_since = case when waits_for = 'SITE_SUSPENDED' then retries_since - (due_at - %(now)s)
+        retries_since = case when waits_for = 'SITE_SUSPENDED'
+                             then (retries_since at time zone 'UTC' - (due_at - %(now)s)) at time zone 'UTC'
                              else retries_since end
     where (project_id, id) in (
         select project_id, id from sends
         where project_id = %(project_id)s and site = %(site)s and due_at > %(now)s and handed_over is null
           and status = any (%(statuses)s) and id > %(after)s
-        order by id limit %(limit)s for update skip locked)
+        order by id limit %(limit)s for update skip locked) /*distributed and project_id = %(project_id)s */
     returning id
 """)
 async def release(
@@ -389,23 +393,12 @@ async def store_progress(
 
 # Sites of all projects, with the messages of all projects, for the operator.
 @statement("""
-    select ms.project_id, ms.name, ms.transport, ms.provider, ms.hosts, ms.factor, ms.throttled_until, ms.last_reply,
-           ms.suspension_reason, ms.suspended_until, ms.seen_at,
-           case when ms.suspended_at is not null
-                     and (ms.suspended_until is null or ms.suspended_until > %(now)s::timestamptz) then 'SUSPENDED'
-                when ms.factor < 1 then 'SLOWED' else 'OPEN' end as state,
-           totals.*, (
-               select count(*)::int from mail_site_shares s
-               where (s.project_id, s.name) = (ms.project_id, ms.name) and s.expires_at > %(now)s::timestamptz
-           ) as processes
-    from mail_sites ms cross join lateral (
-        select coalesce(sum(waiting.count), 0)::bigint as waiting,
-               coalesce(sum(counts.delivered), 0)::bigint as delivered,
-               coalesce(sum(counts.deferred), 0)::bigint as deferred,
-               coalesce(sum(counts.bounced), 0)::bigint as bounced, count(*)::int as projects,
-               count(ps.suspended_at)::int as suspended_projects
+    with by_scope as materialized (
+        select ps.scope, ps.name, sum(waiting.count) as waiting, sum(counts.delivered) as delivered,
+               sum(counts.deferred) as deferred, sum(counts.bounced) as bounced, count(*) as projects,
+               count(ps.suspended_at) as suspended_projects
         from project_sites ps
-        cross join lateral (
+        /*single*/cross join lateral (
             select count(*) from (
                 select from sends s where s.project_id = ps.project_id and s.site = ps.name and s.due_at is not null
                 limit %(counted)s) as w
@@ -414,8 +407,34 @@ async def store_progress(
             select sum(c.delivered) as delivered, sum(c.deferred) as deferred, sum(c.bounced) as bounced
             from project_site_counts c
             where c.project_id = ps.project_id and c.name = ps.name and c.hour > %(since)s
-        ) as counts
-        where ps.name = ms.name and ps.scope = ms.project_id
+        ) as counts/*end*/
+        /*distributed left join (
+            select project_id, site, count(*) from sends where due_at is not null and site is not null group by 1, 2
+        ) as waiting on waiting.project_id = ps.project_id and waiting.site = ps.name
+        left join (
+            select project_id, name, sum(delivered) as delivered, sum(deferred) as deferred, sum(bounced) as bounced
+            from project_site_counts where hour > %(since)s group by 1, 2
+        ) as counts on counts.project_id = ps.project_id and counts.name = ps.name */
+        group by 1, 2
+    )
+    select ms.project_id, ms.name, ms.transport, ms.provider, ms.hosts, ms.factor, ms.throttled_until, ms.last_reply,
+           ms.suspension_reason, ms.suspended_until, ms.seen_at,
+           case when ms.suspended_at is not null
+                     and (ms.suspended_until is null or ms.suspended_until > %(now)s::timestamptz) then 'SUSPENDED'
+                when ms.factor < 1 then 'SLOWED' else 'OPEN' end as state,
+           totals.waiting, totals.delivered, totals.deferred, totals.bounced, totals.projects,
+           totals.suspended_projects, (
+               select count(*)::int from mail_site_shares s
+               where (s.project_id, s.name) = (ms.project_id, ms.name) and s.expires_at > %(now)s::timestamptz
+           ) as processes
+    from mail_sites ms cross join lateral (
+        select coalesce(sum(by_scope.waiting), 0)::bigint as waiting,
+               coalesce(sum(by_scope.delivered), 0)::bigint as delivered,
+               coalesce(sum(by_scope.deferred), 0)::bigint as deferred,
+               coalesce(sum(by_scope.bounced), 0)::bigint as bounced,
+               coalesce(sum(by_scope.projects), 0)::int as projects,
+               coalesce(sum(by_scope.suspended_projects), 0)::int as suspended_projects
+        from by_scope where by_scope.name = ms.name and by_scope.scope = ms.project_id
     ) as totals
     order by totals.waiting desc, ms.name limit %(limit)s
 """)
@@ -444,20 +463,20 @@ async def projects_of_site(db: Queries, *, name: str) -> list[ProjectSite]: ...
 
 # Delete up to `limit` hourly counts older than `before`; False if there are none.
 @statement("""
-    delete from project_site_counts where (project_id, name, hour) in (
+    delete from project_site_counts where /*single*/ (project_id, name, hour) in (
         select project_id, name, hour from project_site_counts where hour < %(before)s limit %(limit)s
-        for update skip locked)
+        for update skip locked) /*end*/ /*distributed hour < %(before)s */
 """)
 async def delete_old_counts(db: Queries, *, before: datetime, limit: int) -> bool: ...
 
 
 # Delete up to `limit` sites of projects that were not used since `before`; False if there are none.
 @statement("""
-    delete from project_sites where (project_id, id) in (
+    delete from project_sites /*distributed s */ where /*single*/(project_id, id) in (
         select project_id, id from project_sites s
-        where updated_at < %(before)s and suspended_at is null and due_at is null
+        where /*end*/updated_at < %(before)s and suspended_at is null and due_at is null
           and not exists (select from sends w where w.project_id = s.project_id and w.site = s.name)
-        limit %(limit)s for update skip locked)
+        /*single*/limit %(limit)s for update skip locked)/*end*/
 """)
 async def delete_unused_project_sites(db: Queries, *, before: datetime, limit: int) -> bool: ...
 
@@ -467,7 +486,8 @@ async def delete_unused_project_sites(db: Queries, *, before: datetime, limit: i
     delete from mail_sites where (project_id, name) in (
         select project_id, name from mail_sites s
         where seen_at < %(before)s and suspended_at is null
-          and not exists (select from project_sites p where (p.scope, p.name) = (s.project_id, s.name))
+          /*single*/and not exists (select from project_sites p where (p.scope, p.name) = (s.project_id, s.name))
+          /*end*/ /*distributed and (project_id, name) not in (select scope, name from project_sites) */
         limit %(limit)s for update skip locked)
 """)
 async def delete_unused_sites(db: Queries, *, before: datetime, limit: int) -> bool: ...

@@ -10,6 +10,7 @@ from psycopg.sql import Composable
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, moment_text, statement, streamed_statement
 from postern.kernel.values import Moment, Record
 from postern.messaging.emails.model import (
+    SUPPRESSION_STRENGTH,
     CapturedMail,
     ContentOptions,
     ContentState,
@@ -140,10 +141,12 @@ INSERTED_FIELDS = (
 @statement("""
     with v as materialized (
         select v.*,
-            (select c.id from contacts c where c.project_id = v.project_id and c.email_key = v.recipient_key)
+            (select c.id from contacts c where c.project_id = v.project_id and c.email_key = v.recipient_key
+                /*distributed and c.project_id = any (%(project_id)s) */)
                 as contact_id,
             (select jsonb_object_agg(p.address, p.reason) from suppressions p
-             where p.project_id = v.project_id and p.address = any (v.suppressible)) as suppressed
+             where p.project_id = v.project_id and p.address = any (v.suppressible)
+                /*distributed and p.project_id = any (%(project_id)s) */) as suppressed
         from jsonb_to_recordset(%(rows)s) as v (
             project_id uuid, id uuid, status text, test bool, message_id text, subject text, sender text,
             recipient text, recipient_key text, to_addresses text[], cc_addresses text[], bcc_addresses text[],
@@ -184,19 +187,23 @@ async def insert_bodies(
 
 # Insert idempotency keys and return those that were new or older than `window`. Other keys are left out and unchanged.
 @statement("""
-    insert into idempotency_keys as existing (project_id, route, key, body_hash, send_ids, lease_until, status,
-                                              response, created_at)
-    select project_id, route, key, body_hash, array(select jsonb_array_elements_text(send_ids)::uuid),
-           now() + %(lease)s::interval, status, response, now()
-    from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(body_hash)s::bytea[],
-                %(send_ids)s::jsonb[], %(status)s::smallint[], %(response)s::jsonb[])
-         as v (project_id, route, key, body_hash, send_ids, status, response)
-    order by project_id, route, key
-    on conflict (project_id, route, key) do update
-        set body_hash = excluded.body_hash, send_ids = excluded.send_ids, lease_until = excluded.lease_until,
-            status = excluded.status, response = excluded.response, created_at = excluded.created_at
-        where existing.created_at <= now() - %(window)s::interval
-    returning project_id, route, key
+    with claimed as (
+        insert into idempotency_keys as existing (project_id, route, key, body_hash, send_ids, lease_until, status,
+                                                  response, created_at)
+        select project_id, route, key, body_hash, array(select jsonb_array_elements_text(send_ids)::uuid),
+               now() + %(lease)s::interval, status, response, now()
+        from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(body_hash)s::bytea[],
+                    %(send_ids)s::jsonb[], %(status)s::smallint[], %(response)s::jsonb[])
+             as v (project_id, route, key, body_hash, send_ids, status, response)
+        order by project_id, route, key
+        on conflict (project_id, route, key) do update
+            set body_hash = excluded.body_hash, send_ids = excluded.send_ids, lease_until = excluded.lease_until,
+                status = excluded.status, response = excluded.response, created_at = excluded.created_at
+            where existing.created_at at time zone 'UTC' + %(window)s::interval
+                  <= excluded.created_at at time zone 'UTC'
+        returning project_id, route, key
+    )
+    select project_id, route, key from claimed
 """)
 async def claim_keys(
     tx: Transaction, keys: list[IdempotencyKey], *, lease: timedelta, window: timedelta
@@ -219,6 +226,7 @@ async def get_key(db: Queries, *, project_id: UUID, route: str, key: str, window
     from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(status)s::smallint[],
                 %(response)s::jsonb[]) as v (project_id, route, key, status, response)
     where (k.project_id, k.route, k.key) = (v.project_id, v.route, v.key) and k.status is null
+        /*distributed and k.project_id = any (%(project_id)s) */
 """)
 async def finish_keys(db: Queries, keys: list[IdempotencyKey]) -> None:
     """Store status and response of keys that have none yet."""
@@ -226,9 +234,9 @@ async def finish_keys(db: Queries, keys: list[IdempotencyKey]) -> None:
 
 # Delete up to `limit` keys that are older than `window`; False if there are none.
 @statement("""
-    delete from idempotency_keys where ctid = any (array(
+    delete from idempotency_keys where /*single*/ ctid = any (array(
         select ctid from idempotency_keys where created_at <= now() - %(window)s::interval limit %(limit)s
-    ))
+    )) /*end*/ /*distributed created_at <= now() - %(window)s::interval */
 """)
 async def delete_expired_keys(db: Queries, *, window: timedelta, limit: int) -> bool: ...
 
@@ -426,6 +434,7 @@ async def has_unsettled_transmissions(
         dated_at = case when s.tries > 0 or s.ambiguous_attempts > 0 then s.dated_at end
     from unnest(%(project_id)s::uuid[], %(ids)s::uuid[], %(attempts)s::int[]) as v (project_id, id, attempt)
     where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+        /*distributed and s.project_id = any (%(project_id)s) */
 """)
 async def hold_sends(
     db: Queries, *, project_id: list[UUID], content_ids: list[UUID], ids: list[UUID], attempts: list[int], now: Moment
@@ -445,6 +454,7 @@ async def hold_sends(
         retries_since = coalesce(v.retries_since, s.retries_since), site = v.site, waits_for = v.waits_for,
         reason = v.reason, updated_at = %(now)s
     from v where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+        /*distributed and s.project_id = %(project_id)s */
 """)
 async def postpone(db: Queries, sends: list[Postponement], *, project_id: UUID, now: Moment) -> None: ...
 
@@ -488,13 +498,16 @@ async def release_postponed(
     ), checked as materialized (
         select r.*,
             (r.content_id is null or exists (
-                select from contents c where (c.project_id, c.id) = (r.project_id, r.content_id) and c.state = 'GOING'))
+                select from contents c where (c.project_id, c.id) = (r.project_id, r.content_id) and c.state = 'GOING'
+                /*distributed and c.project_id = any (%(project_id)s) */))
             and (r.contact_id is null or exists (
                 select from contacts c
-                where (c.project_id, c.id) = (r.project_id, r.contact_id) and not c.unsubscribed))
+                where (c.project_id, c.id) = (r.project_id, r.contact_id) and not c.unsubscribed
+                /*distributed and c.project_id = any (%(project_id)s) */))
             and not exists (
                 select from suppressions p where p.project_id = r.project_id and p.address = any (r.addresses)
-                                             and (r.skip_unsubscribed or p.reason <> 'UNSUBSCRIBE'))
+                                             and (r.skip_unsubscribed or p.reason <> 'UNSUBSCRIBE')
+                /*distributed and p.project_id = any (%(project_id)s) */)
             as may_go
         from requested r
     ), marked as (
@@ -504,6 +517,7 @@ async def release_postponed(
         from checked as v
         where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt) and s.due_at > %(until)s
               and v.mark and v.may_go
+              /*distributed and s.project_id = any (%(project_id)s) */
         returning s.project_id, s.id, v.unsettled_attempt
     ), recorded as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
@@ -518,6 +532,7 @@ async def release_postponed(
     select v.id, v.may_go from checked as v
     join sends s on (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
     where not (v.mark and v.may_go) and s.due_at > %(until)s
+        /*distributed and s.project_id = any (%(project_id)s) */
 """)
 async def check_before_sending(
     db: Queries, *, project_id: list[UUID], rows: Jsonb, lost_reply: str, now: Moment, until: datetime
@@ -533,6 +548,7 @@ async def check_before_sending(
     union all
     select c.id, case when c.unsubscribed then 'UNSUBSCRIBED' else 'SUBSCRIBED' end
     from contacts c join contact on (c.project_id, c.id) = (contact.project_id, contact.id)
+        /*distributed and c.project_id = %(project_id)s */
 """)
 async def states_of(
     db: Queries, *, project_id: UUID, content_ids: list[UUID], contact_ids: list[UUID]
@@ -591,6 +607,7 @@ async def count_skipped(
             delayed_at = coalesce(s.delayed_at, v.delayed_at), bounced_at = coalesce(s.bounced_at, v.bounced_at),
             complained_at = coalesce(s.complained_at, v.complained_at), updated_at = %(now)s
         from v where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
+            /*distributed and s.project_id = any (%(project_id)s) */
         returning s.id, s.status
     ), logged as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
@@ -628,6 +645,7 @@ async def settle(
         complained_at = v.complained_at, attempt = s.attempt + v.begins_attempt::int, updated_at = %(now)s,
         site = case when v.due_at is null then null else s.site end
     from v where (s.project_id, s.id) = (v.project_id, v.id)
+        /*distributed and s.project_id = any (%(project_id)s) */
 """)
 async def store_reported(tx: Transaction, *, project_id: list[UUID], rows: Jsonb, now: Moment) -> None: ...
 
@@ -681,8 +699,9 @@ async def transmitted_parts(db: Queries, *, project_id: UUID, send_id: UUID) -> 
 # which begins a new attempt.
 @statement("""
     update sends set due_at = %(now)s, updated_at = %(now)s,
-        retries_since = retries_since - case when waits_for = 'SITE_SUSPENDED' and due_at > %(now)s
-                                             then due_at - %(now)s else interval '0' end
+        retries_since = case when waits_for = 'SITE_SUSPENDED' and due_at > %(now)s
+                             then (retries_since at time zone 'UTC' - (due_at - %(now)s)) at time zone 'UTC'
+                             else retries_since end
     where project_id = %(project_id)s and id = %(id)s and handed_over is null
     returning *
 """)
@@ -716,9 +735,11 @@ async def change_schedule(tx: Transaction, send: Send, *, now: Moment) -> Send: 
             as v (project_id, id, attempt)
         join sends s on (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
         where s.due_at < %(until)s
+          /*distributed and s.project_id = any (%(project_id)s) */
         for no key update of s skip locked
     )
     update sends as s set due_at = %(until)s from renewed as r where (s.project_id, s.id) = (r.project_id, r.id)
+        /*distributed and s.project_id = any (%(project_id)s) */
 """)
 async def renew_leases(
     db: Queries, *, project_id: list[UUID], id: list[UUID], attempt: list[int], until: datetime
@@ -733,13 +754,28 @@ async def suppressed_among(db: Queries, *, project_id: UUID, addresses: list[str
 
 # Uses the clock of the database, which all processes share.
 @statement("""
-    insert into mail_rates as existing (project_id, name, next_at)
+    /*single*/insert into mail_rates as existing (project_id, name, next_at)
     values (%(project_id)s, %(name)s, clock_timestamp() + %(span)s::interval)
     on conflict (project_id, name) do update
         set next_at = greatest(existing.next_at, clock_timestamp()) + %(span)s::interval
         where existing.next_at < clock_timestamp() + %(ahead)s::interval
     returning greatest(extract(epoch from next_at - %(span)s::interval - clock_timestamp()), 0)::float8
-        as begin_seconds
+        as begin_seconds/*end*/
+    /*distributed with clock as materialized (
+        select clock_timestamp() as at
+    ), leased as (
+        insert into mail_rates as existing (project_id, name, next_at)
+        select %(project_id)s::uuid, %(name)s, at + %(span)s::interval from clock
+        on conflict (project_id, name) do update
+            set next_at = (greatest(existing.next_at at time zone 'UTC',
+                                    excluded.next_at at time zone 'UTC' - %(span)s::interval)
+                           + %(span)s::interval) at time zone 'UTC'
+            where existing.next_at at time zone 'UTC'
+                  < excluded.next_at at time zone 'UTC' - %(span)s::interval + %(ahead)s::interval
+        returning next_at
+    )
+    select greatest(extract(epoch from next_at - %(span)s::interval - at), 0)::float8 as begin_seconds
+    from leased cross join clock */
 """)
 async def lease_times(
     db: Queries, *, project_id: UUID, name: str, span: timedelta, ahead: timedelta
@@ -747,25 +783,26 @@ async def lease_times(
     """Lease the next free time span of the rate limit `name`; None if it would begin more than `ahead` from now."""
 
 
-# Add suppressions; returns those that are new or got a stronger reason. `strength`: reasons, weakest first.
+_STRENGTH: LiteralString = "array['" + "','".join(SUPPRESSION_STRENGTH) + "']"
+
+
+# Add suppressions; returns those that are new or got a stronger reason.
 # A stronger reason replaces a weaker one, and the weaker one is added to the history. Each address may occur only once.
-@statement("""
+@statement(f"""
     insert into suppressions as existing (project_id, id, address, reason, source, detail, send_id, created_at)
     select * from unnest(%(project_id)s::uuid[], %(id)s::uuid[], %(address)s::text[], %(reason)s::text[],
                          %(source)s::text[], %(detail)s::text[], %(send_id)s::uuid[], %(created_at)s::timestamptz[])
     on conflict (project_id, address) do update set
         reason = excluded.reason, source = excluded.source, detail = excluded.detail, send_id = excluded.send_id,
         updated_at = excluded.created_at,
-        history = existing.history || jsonb_build_array(jsonb_build_object(
-            'reason', existing.reason, 'source', existing.source, 'detail', existing.detail,
-            'sendId', existing.send_id,
-            'since', to_char(coalesce(existing.updated_at, existing.created_at) at time zone 'UTC',
-                             'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
-    where array_position(%(strength)s::text[], excluded.reason) > array_position(%(strength)s::text[], existing.reason)
+        history = existing.history || replaced_suppression(
+            existing.reason, existing.source, existing.detail, existing.send_id,
+            coalesce(existing.updated_at, existing.created_at))
+    where array_position({_STRENGTH}, excluded.reason) > array_position({_STRENGTH}, existing.reason)
     returning id, address, reason, source, detail, send_id, history, created_at,
               coalesce(updated_at, created_at) as updated_at
 """)
-async def suppress(tx: Transaction, added: list[SuppressionEntry], *, strength: list[str]) -> list[Suppression]: ...
+async def suppress(tx: Transaction, added: list[SuppressionEntry]) -> list[Suppression]: ...
 
 
 @statement("""
@@ -848,9 +885,11 @@ async def count_suppressions(
     insert into soft_bounces as existing (project_id, address, times, first_at, last_at, reported)
     values (%(project_id)s, %(address)s, 1, %(now)s, %(now)s, %(reported)s)
     on conflict (project_id, address) do update set
-        times = case when existing.reported and existing.last_at < %(now)s - %(gap)s::interval then 1
+        times = case when existing.reported and existing.last_at at time zone 'UTC' + %(gap)s::interval
+                          < excluded.last_at at time zone 'UTC' then 1
                      else existing.times + 1 end,
-        first_at = case when existing.reported and existing.last_at < %(now)s - %(gap)s::interval then %(now)s
+        first_at = case when existing.reported and existing.last_at at time zone 'UTC' + %(gap)s::interval
+                          < excluded.last_at at time zone 'UTC' then %(now)s
                         else existing.first_at end,
         last_at = %(now)s, reported = existing.reported or excluded.reported
     returning times >= %(times)s and last_at - first_at >= %(span)s::interval
@@ -875,6 +914,7 @@ async def count_soft_bounce(
     using unnest(%(project_id)s::uuid[], %(addresses)s::text[], %(delivered)s::bool[])
         as v (project_id, address, delivered)
     where (s.project_id, s.address) = (v.project_id, v.address) and (v.delivered or not s.reported)
+        /*distributed and s.project_id = any (%(project_id)s) */
 """)
 async def delete_soft_bounces(
     tx: Transaction, *, project_id: list[UUID], addresses: list[str], delivered: list[bool]
@@ -933,6 +973,7 @@ async def sends_with_provider_ids(
     ), before as materialized (
         select s.project_id, s.id, s.opened_at, s.clicked_at, s.human_opened_at, s.human_clicked_at
         from sends s join v on (s.project_id, s.id) = (v.project_id, v.id)
+          /*distributed and s.project_id = any (%(project_id)s) */
         order by s.project_id, s.id for no key update of s
     ), marked as (
         update sends as s set
@@ -941,6 +982,7 @@ async def sends_with_provider_ids(
             human_clicked_at = coalesce(b.human_clicked_at, v.human_clicked_at)
         from before b join v on (b.project_id, b.id) = (v.project_id, v.id)
         where (s.project_id, s.id) = (b.project_id, b.id)
+          /*distributed and s.project_id = any (%(project_id)s) */
     )
     select id, opened_at, clicked_at, human_opened_at, human_clicked_at from before
 """)
@@ -996,6 +1038,7 @@ async def lock_frequency_cap(tx: Transaction, *, project_id: UUID) -> str: ...
     cross join lateral (
         select count(*)::int as count from sends s
         where s.project_id = contact.project_id and s.contact_id = contact.id and s.created_at > %(since)s
+          /*distributed and s.project_id = %(project_id)s */
           and s.lane = 1 and not s.test and s.status not in ('SUPPRESSED', 'FAILED', 'CANCELLED', 'EXPIRED')
     ) as recent
 """)
@@ -1014,11 +1057,19 @@ WITH_RETENTION: LiteralString = """
 """
 """Since when the content of each project is kept."""
 
+BEFORE_RETENTION: LiteralString = """
+    at time zone 'UTC' < %(now)s::timestamptz at time zone 'UTC'
+    - make_interval(days => coalesce((p.settings ->> 'retentionDays')::int, %(default_days)s::int))
+"""
+"""The condition on a time that the content of the project `p` is not kept any more, in a distributed database."""
 
-# Delete up to `limit` expired bodies per project; False if there are none. Bodies of waiting sends stay.
+
+# Delete up to `limit` expired bodies per project, in a distributed database all; False if there are none. Bodies of
+# waiting sends stay.
 # The ids of sends are UUIDv7, so the oldest body of a project comes first in the order of the primary key.
 @statement(
-    WITH_RETENTION
+    "/*single*/"
+    + WITH_RETENTION
     + """
     expired as (
         select s.project_id, s.id from retention
@@ -1030,7 +1081,12 @@ WITH_RETENTION: LiteralString = """
         where s.created_at < retention.since and s.due_at is null
     )
     delete from send_bodies b using expired where (b.project_id, b.send_id) = (expired.project_id, expired.id)
-"""
+    /*end*/
+    /*distributed delete from send_bodies b using sends s, projects p
+    where s.project_id = b.project_id and s.id = b.send_id and p.id = b.project_id and s.due_at is null
+      and s.created_at """
+    + BEFORE_RETENTION
+    + "*/"
 )
 async def delete_expired_bodies(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...
 
@@ -1070,9 +1126,10 @@ async def expired_sends(db: Queries, *, project_id: UUID, before: Moment, end_id
 async def delete_sends(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
 
 
-# Delete up to `limit` expired captured messages per project; False if there are none.
+# Delete up to `limit` expired captured messages per project, in a distributed database all; False if there are none.
 @statement(
-    WITH_RETENTION
+    "/*single*/"
+    + WITH_RETENTION
     + """
     expired as (
         select c.project_id, c.id from retention
@@ -1082,6 +1139,10 @@ async def delete_sends(tx: Transaction, *, project_id: UUID, ids: list[UUID]) ->
         ) as c
     )
     delete from captured_messages c using expired where (c.project_id, c.id) = (expired.project_id, expired.id)
-"""
+    /*end*/
+    /*distributed delete from captured_messages c using projects p
+    where p.id = c.project_id and c.captured_at """
+    + BEFORE_RETENTION
+    + "*/"
 )
 async def delete_expired_captured(db: Queries, *, now: Moment, default_days: int, limit: int) -> bool: ...

@@ -10,6 +10,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -375,7 +376,7 @@ async def _require_domain_id(
     None if the sender is a confirmed single sender, or if the mail is captured and the project has no such domain.
     """
     if sender.domain not in context.domains:
-        context.domains[sender.domain] = await call.world.batcher(domains.sending_domains_all)(
+        context.domains[sender.domain] = await call.world.batcher(domains.sending_domains_all, by=itemgetter(0))(
             (call.project_id, sender.domain)
         )
     domain = context.domains[sender.domain]
@@ -392,7 +393,7 @@ async def _require_domain_id(
 async def _is_single_sender(call: Call, sender: Address, context: SubmissionContext) -> bool:
     """Whether the address is a confirmed single sender."""
     if sender.spec not in context.senders:
-        context.senders[sender.spec] = await call.world.batcher(senders.verified_senders_all)(
+        context.senders[sender.spec] = await call.world.batcher(senders.verified_senders_all, by=itemgetter(0))(
             (call.project_id, sender.spec)
         )
     return context.senders[sender.spec]
@@ -450,7 +451,7 @@ async def submit(call: Call, request: SubmissionRequest) -> Committed | Idempote
 
     Records events and wakes the workers. Raises IdempotencyKeyInProgress, IdempotencyKeyReused or PlanLimitReached.
     """
-    committed: Committed | None = await call.world.batcher(commit_all)(request)
+    committed: Committed | None = await call.world.batcher(commit_all, by=attrgetter("project_id"))(request)
     if committed is not None:
         return committed
     assert request.key is not None, "Only a request with a key can be a repetition."

@@ -15,7 +15,6 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Body, Record, new_id
 from postern.messaging.emails import store
 from postern.messaging.emails.model import (
-    SUPPRESSION_STRENGTH,
     SUPPRESSIONS_BULK_LIMIT,
     Suppression,
     SuppressionEntry,
@@ -235,7 +234,7 @@ async def suppress(
         )
         for address in addresses
     ]
-    return await store.suppress(tx, entries, strength=SUPPRESSION_STRENGTH)
+    return await store.suppress(tx, entries)
 
 
 def _address(path: str, text: str) -> str:

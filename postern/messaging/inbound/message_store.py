@@ -96,7 +96,7 @@ async def messages_of(tx: Transaction, *, project_id: UUID, address: str, send_i
 # Messages whose retention period has ended: the oldest `limit` of each project. `default_days` is the retention period
 # of projects that have not set one.
 @statement("""
-    select expired.project_id, expired.id from projects p
+    /*single*/select expired.project_id, expired.id from projects p
     cross join lateral (
         select m.project_id, m.id from inbound_messages m
         where m.project_id = p.id
@@ -104,6 +104,10 @@ async def messages_of(tx: Transaction, *, project_id: UUID, address: str, send_i
               - make_interval(days => coalesce((p.settings ->> 'inboundRetentionDays')::int, %(default_days)s))
         order by m.received_at limit %(limit)s
     ) as expired
-    order by expired.project_id, expired.id
+    order by expired.project_id, expired.id/*end*/
+    /*distributed select m.project_id, m.id from inbound_messages m join projects p on p.id = m.project_id
+    where m.received_at < %(now)s::timestamptz
+        - make_interval(days => coalesce((p.settings ->> 'inboundRetentionDays')::int, %(default_days)s))
+    order by m.project_id, m.id limit %(limit)s */
 """)
 async def expired_messages(db: Queries, *, now: Moment, default_days: int, limit: int) -> list[ExpiredInbound]: ...

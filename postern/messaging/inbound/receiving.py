@@ -98,7 +98,9 @@ async def receive(world: "World", recipients: list[str], content: bytes) -> None
     if unsubscribed or received.max_signals > SIGNALS_TOGETHER:
         (receipts,) = await _process(world, [received])
     else:
-        receipts = await world.batcher(receive_together, max_batch_size=APPLIED_TOGETHER, max_concurrent=2)(received)
+        receipts = await world.batcher(receive_together, max_batch_size=APPLIED_TOGETHER, max_concurrent=2, by=id)(
+            received
+        )
     for receipt in receipts:
         log.info("report_received", type=receipt.type, send=str(receipt.email_id), reason=receipt.reason)
     for send_id in unsubscribed:

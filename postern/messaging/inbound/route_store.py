@@ -61,17 +61,25 @@ async def delete_route(tx: Transaction, *, project_id: UUID, id: UUID) -> Stored
 _OWNED: Final[LiteralString] = """
     domains.status in ('VERIFIED', 'DEGRADED') and projects.deleted_at is null
     and (domains.failing_since is null or not exists (
-        select from domains proof join projects owner on owner.id = proof.project_id and owner.deleted_at is null
-        where proof.domain = any (%(names)s) and proof.status = 'VERIFIED' and proof.failing_since is null
-          and (proof.domain = route.domain or right(route.domain, length(proof.domain) + 1) = '.' || proof.domain)
+        select from proof
+        where (proof.domain = route.domain or right(route.domain, length(proof.domain) + 1) = '.' || proof.domain)
           and proof.project_id <> route.project_id))
 """
+_PUBLISHED_KEYS: Final[LiteralString] = """
+    with proof as materialized (
+        select proof.project_id, proof.domain
+        from domains proof join projects owner on owner.id = proof.project_id and owner.deleted_at is null
+        where proof.domain = any (%(names)s) and proof.status = 'VERIFIED' and proof.failing_since is null
+    )
+"""
+"""The published keys. Only read for a route whose key is not published any more."""
 
 
 # The routes of domains, of all projects that may receive their mail, for one of these local parts (lower case) or for
 # every address. `names` has the domains and those above them.
 @statement(
-    """
+    _PUBLISHED_KEYS
+    + """
     select route.project_id, route.id, route.domain, route.local_part, route.active,
            coalesce(usage.octets, 0) >= %(stored_limit)s as is_full
     from inbound_routes route
@@ -91,7 +99,8 @@ async def candidates(
 # Whether a domain has an active route of any project. Returns a row if it does. `names` has the domain and those above
 # it.
 @statement(
-    """
+    _PUBLISHED_KEYS
+    + """
     select from inbound_routes route
     join domains on (domains.project_id, domains.id) = (route.project_id, route.domain_id)
     join projects on projects.id = route.project_id

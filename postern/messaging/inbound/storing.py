@@ -138,7 +138,7 @@ async def store_message(
     checks: MessageChecks = world.resources[MessageChecks]
     message = _CheckedMessage(arrival, routes, content, _storable(await checks.check(arrival)), caller)
     if len(arrival.content) <= STORED_TOGETHER_OCTETS:
-        batcher = world.batcher(store_messages, max_batch_size=STORED_TOGETHER, max_concurrent=2)
+        batcher = world.batcher(store_messages, max_batch_size=STORED_TOGETHER, max_concurrent=2, by=id)
         stored: list[InboundStored] = await batcher(message)
     else:
         (stored,) = await _store(world, [message])

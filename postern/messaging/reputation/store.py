@@ -34,7 +34,9 @@ class FailuresOfDay(Record):
         from jsonb_to_recordset(%(rows)s) as v (
             project_id uuid, domain_id uuid, at timestamptz, bounced int, complained int)
         join domains d on (d.project_id, d.id) = (v.project_id, v.domain_id)
+        /*distributed and d.project_id = :project */
         left join domain_reputations r on (r.project_id, r.id) = (v.project_id, v.domain_id)
+            /*distributed and r.project_id = :project */
         where v.project_id = any (%(project_id)s)
           and v.at >= coalesce(date_trunc('milliseconds', r.counted_from), '-infinity')
         group by 1, 2, 3
@@ -45,12 +47,13 @@ class FailuresOfDay(Record):
         select project_id, domain_id, %(now)s, %(soon)s from failing
         where not exists (
             select from domain_reputations r where (r.project_id, r.id) = (failing.project_id, failing.domain_id)
+                /*distributed and r.project_id = :project */
         )
         order by 1, 2 on conflict do nothing
     ), further_failures as (
         update domain_reputations r set due_at = %(soon)s from failing
         where (r.project_id, r.id) = (failing.project_id, failing.domain_id)
-          and (r.due_at is null or r.due_at > %(soon)s)
+          and (r.due_at is null or r.due_at > %(soon)s) /*distributed and r.project_id = :project */
     )
     insert into reputation_counters as counter (project_id, domain_id, hour, slot, bounced, complained)
     select project_id, domain_id, hour, pg_backend_pid() %% 16, bounced, complained from failures order by 1, 2, 3
@@ -109,9 +112,12 @@ async def update_reputation(tx: Transaction, reputation: StoredReputation) -> No
 
 # Delete up to `limit` counters of hours before `before`.
 @statement("""
-    delete from reputation_counters where project_id = %(project_id)s and ctid = any (array(
+    delete from reputation_counters where project_id = %(project_id)s and /*single*/ctid = any (array(
         select ctid from reputation_counters
-        where project_id = %(project_id)s and domain_id = %(domain_id)s and hour < %(before)s limit %(limit)s))
+        where project_id = %(project_id)s and domain_id = %(domain_id)s and hour < %(before)s limit %(limit)s))/*end*/
+        /*distributed (domain_id, hour, slot) in (
+        select domain_id, hour, slot from reputation_counters
+        where project_id = %(project_id)s and domain_id = %(domain_id)s and hour < %(before)s limit %(limit)s) */
 """)
 async def delete_expired_counters(
     tx: Transaction, *, project_id: UUID, domain_id: UUID, before: datetime, limit: int
@@ -187,9 +193,12 @@ async def insert_reservations(
 
 # Delete up to `limit` reservations of days before `before`.
 @statement("""
-    delete from warm_up_places where project_id = %(project_id)s and ctid = any (array(
+    delete from warm_up_places where project_id = %(project_id)s and /*single*/ctid = any (array(
         select ctid from warm_up_places
-        where project_id = %(project_id)s and domain_id = %(domain_id)s and day < %(before)s limit %(limit)s))
+        where project_id = %(project_id)s and domain_id = %(domain_id)s and day < %(before)s limit %(limit)s))/*end*/
+        /*distributed (domain_id, day, send_id) in (
+        select domain_id, day, send_id from warm_up_places
+        where project_id = %(project_id)s and domain_id = %(domain_id)s and day < %(before)s limit %(limit)s) */
 """)
 async def delete_expired_reservations(
     tx: Transaction, *, project_id: UUID, domain_id: UUID, before: date, limit: int

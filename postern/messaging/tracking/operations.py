@@ -1,6 +1,7 @@
 """The public URLs that messages contain (pixel, tracked links, unsubscribe page), and the list of a send's hits."""
 
 import re
+from operator import attrgetter
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -50,7 +51,7 @@ async def track_open(call: Call, send_id: UUID, request: RawRequest) -> HttpResp
     A HEAD request is not recorded.
     """
     if not is_head(request):
-        await call.world.batcher(record_hits)(_hit_request(call, send_id, "OPEN", None))
+        await call.world.batcher(record_hits, by=attrgetter("send_id"))(_hit_request(call, send_id, "OPEN", None))
     return HttpResponse(GIF, media_type="image/gif", headers=NO_STORE_HEADERS)
 
 
@@ -71,7 +72,7 @@ async def track_click(
     ):
         return _link_invalid()
     if not is_head(request):
-        await call.world.batcher(record_hits)(_hit_request(call, send_id, "CLICK", u))
+        await call.world.batcher(record_hits, by=attrgetter("send_id"))(_hit_request(call, send_id, "CLICK", u))
     return HttpResponse(
         b"", media_type="text/html", status=302, headers={**NO_STORE_HEADERS, "Location": _percent_encoded(u)}
     )

@@ -104,7 +104,7 @@ async def replace_password_hash(db: Queries, *, id: UUID, password_hash: str, be
                       and p.deleted_at is null)
            as owns_project
     from sessions s join developers d on d.id = s.developer_id
-    where s.access_hash = %(access_hash)s
+    where s.access_hash = %(access_hash)s /*distributed and s.project_id = '00000000-0000-0000-0000-000000000000' */
 """)
 async def session_owner(db: Queries, *, access_hash: bytes, project_id: UUID | None) -> SessionOwner | None: ...
 
@@ -112,6 +112,7 @@ async def session_owner(db: Queries, *, access_hash: bytes, project_id: UUID | N
 @statement("""
     select s.* from sessions s join developers d on d.id = s.developer_id
     where d.account_id = %(account_id)s and (%(before)s::uuid is null or s.id < %(before)s)
+      /*distributed and s.project_id = '00000000-0000-0000-0000-000000000000' */
     order by s.id desc limit %(limit)s
 """)
 async def sessions_of_account(
@@ -122,7 +123,9 @@ async def sessions_of_account(
 # At most 1,000 IP addresses from which the developer who has verified this e-mail address began sessions.
 @statement("""
     select distinct s.ip_address from sessions s join developers d on d.id = s.developer_id
-    where lower(d.email) = lower(%(email)s) and d.email_verified_at is not null limit 1000
+    where lower(d.email) = lower(%(email)s) and d.email_verified_at is not null
+      /*distributed and s.project_id = '00000000-0000-0000-0000-000000000000' */
+    limit 1000
 """)
 async def session_ip_addresses(db: Queries, *, email: str) -> list[str]: ...
 

@@ -131,7 +131,9 @@ async def count_of_account(db: Queries, audit_filter: AuditFilter, *, account_id
 @statement("""
     with deleted as (
         delete from audit_log where account_id = %(account_id)s
-          and ctid = any(array(select ctid from audit_log where account_id = %(account_id)s limit %(limit)s))
+          /*single*/and ctid = any(array(select ctid from audit_log where account_id = %(account_id)s limit %(limit)s))
+          /*end*/ /*distributed and (chain_id, seq) in (
+              select chain_id, seq from audit_log where account_id = %(account_id)s limit %(limit)s) */
         returning chain_id
     ), heads as (
         delete from audit_heads where chain_id in (select chain_id from deleted)

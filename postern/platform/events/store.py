@@ -134,14 +134,20 @@ async def list_between(db: Queries, *, project_id: UUID, after: UUID, last: UUID
 # least one row for each project. The oldest transaction is read after the snapshot of the counts.
 @statement("""
     select position.project_id, recent.bucket, coalesce(recent.count, 0) as count, clock_timestamp() as read_at,
-           (select min(xact_start) from pg_stat_activity
+           (select min(xact_start) from /*single*/pg_stat_activity/*end*/ /*distributed citus_stat_activity */
             where datname = current_database() and backend_xid is not null) as oldest_writer
     from unnest(%(project_id)s::uuid[], %(after)s::uuid[]) as position (project_id, after)
-    left join lateral (
+    /*single*/left join lateral (
         select substring(uuid_send(id) from 1 for 5) as bucket, count(*)::int as count from events
         where events.project_id = position.project_id and id > position.after
         group by 1
-    ) as recent on true
+    ) as recent on true/*end*/
+    /*distributed left join (
+        select events.project_id, substring(uuid_send(id) from 1 for 5) as bucket, count(*)::int as count from events
+        join unnest(%(project_id)s::uuid[], %(after)s::uuid[]) as since (project_id, after)
+          on events.project_id = since.project_id and id > since.after
+        group by 1, 2
+    ) as recent on recent.project_id = position.project_id */
 """)
 async def count_recent(db: Queries, *, project_id: list[UUID], after: list[UUID]) -> list[RecentEvents]: ...
 

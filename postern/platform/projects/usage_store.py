@@ -38,11 +38,12 @@ async def lock_activations(tx: Transaction, *, project_id: UUID) -> str: ...
             or exists (
                 select from automation_versions v
                 where (v.project_id, v.automation_id) = (a.project_id, a.id)
+                /*distributed and v.project_id = :project */
                   and strpos(lower(v.steps::text), %(text)s) > 0
                   and exists (
                       select from automation_runs r
                       where (r.project_id, r.automation_id, r.version) = (v.project_id, v.automation_id, v.version)
-                        and r.status in ('RUNNING', 'WAITING'))))
+                        and r.status in ('RUNNING', 'WAITING') /*distributed and r.project_id = :project */)))
         union all
         select 'campaign', c.id, c.name from campaigns c
         where c.project_id = %(project_id)s and (
@@ -50,7 +51,8 @@ async def lock_activations(tx: Transaction, *, project_id: UUID) -> str: ...
             or c.audience_id = %(id)s and c.status in ('SCHEDULED', 'TESTING', 'SENDING', 'PAUSED')
             or c.status in ('DRAFT', 'SCHEDULED') and exists (
                 select from campaign_variants v
-                where (v.project_id, v.campaign_id) = (c.project_id, c.id) and v.template_id = %(id)s))
+                where (v.project_id, v.campaign_id) = (c.project_id, c.id) and v.template_id = %(id)s
+                  /*distributed and v.project_id = :project */))
     ) as dependents
     order by kind, name, id limit %(limit)s
 """)

@@ -155,6 +155,7 @@ async def insert_deliveries_of_range(
                              else delivery.error_message end
     from verdict
     where (delivery.project_id, delivery.id, delivery.attempt) = (verdict.project_id, verdict.id, verdict.attempt)
+      /*distributed and delivery.project_id = :project */
 """)
 async def record_results(
     tx: Transaction,
