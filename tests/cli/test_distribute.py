@@ -1,0 +1,198 @@
+"""`postern distribute` and the service on a real Citus of three servers."""
+
+import asyncio
+import os
+import re
+import threading
+import uuid
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from postern.cli.distribute import placement
+from postern.kernel.database.distribution import Distribution
+from postern.kernel.database.migrations import migrate
+from postern.kernel.database.statements import STATEMENTS, Statement, _error_of_row
+from tests.commands import run_command
+from tests.messaging.domains.test_domains import publish
+from tests.peers.citus import Citus, citus, needs_citus
+from tests.peers.smtp_sink import Sink
+from tests.peers.whole_server import START_SECONDS, WholeServer
+from tests.test_house import with_numbers
+
+pytestmark = needs_citus
+WAIT_SECONDS = 120
+PROJECT = uuid.UUID("01900000-0000-7000-8000-000000000001")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Citus]:
+    """A Citus with a migrated database, which `postern distribute` has distributed after it was interrupted."""
+    with citus() as cluster:
+        migrate(cluster.url)
+        with psycopg.connect(cluster.url, autocommit=True) as connection:
+            interrupted = Distribution(connection, placement())
+            for step in islice(interrupted.steps(), 30):
+                step.run()
+        yield cluster
+
+
+def postern(cluster: Citus, folder: Path, *words: str) -> str:
+    done = run_command(*words, environment=os.environ | {"DATABASE_URL": cluster.url, "POSTERN_DATA": str(folder)})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_interrupted_distribution_goes_on(cluster, tmp_path):
+    assert "add the foreign key sends" in postern(cluster, tmp_path, "distribute", "--dry-run")
+    assert "steps are left" in postern(cluster, tmp_path, "distribute", "status")
+    assert "Everything is distributed. Start" in postern(cluster, tmp_path, "distribute")
+    assert postern(cluster, tmp_path, "distribute") == "Everything is distributed.\n"
+    status = postern(cluster, tmp_path, "distribute", "status")
+    assert status.endswith("Everything is distributed.\n")
+    assert [f"127.0.0.1:{node.port}: 0 shards" in status for node in (cluster.coordinator, *cluster.workers)] == [
+        True, False, False,
+    ]  # fmt: skip
+    with psycopg.connect(cluster.url) as connection:
+        constraints = "select count(*) from pg_constraint where contype = 'f' and not convalidated"
+        assert connection.execute(constraints).fetchone() == (0,)
+
+
+VALUES = {
+    "uuid": str(PROJECT), "text": "x", "int2": "1", "int4": "1", "int8": "1", "float8": "1", "numeric": "1",
+    "bool": "t", "timestamptz": "2026-01-01T00:00:00Z", "date": "2026-01-01", "interval": "1 day", "bytea": "\\x00",
+    "jsonb": "{}",
+}  # fmt: skip
+ROWS = f'[{{"project_id": "{PROJECT}", "id": "{PROJECT}"}}]'
+
+
+def value(name: str, type_name: str, text: str) -> bytes:
+    """A value for a parameter of a statement; lists have one item, and rows one row."""
+    if type_name in ("_jsonb", "_bytea"):
+        return b'{"[]"}' if type_name == "_jsonb" else b'{"\\\\x00"}'
+    if type_name.startswith("_"):
+        return f"{{{VALUES[type_name[1:]]}}}".encode()
+    return (ROWS if f"jsonb_to_recordset(%({name})s" in text else VALUES[type_name]).encode()
+
+
+def refusal(connection: psycopg.Connection, types: dict[int, str], statement: Statement) -> str | None:
+    """The error of a statement that is executed with bound parameters, unless its values cause it."""
+    server = connection.pgconn
+    connection.execute("begin")
+    try:
+        # A composed part is a condition or a value.
+        for part in ("true", "null"):
+            text = re.sub(r"{\w+}", part, with_numbers(statement.distributed_text)).encode()
+            prepared = server.prepare(b"checked", text)
+            if prepared.status == psycopg.pq.ExecStatus.COMMAND_OK:
+                break
+            connection.execute("rollback")
+            connection.execute("begin")
+        else:
+            return None if "{{}}" in statement.text else prepared.error_message.decode()
+        described = server.describe_prepared(b"checked")
+        names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement.distributed_text)))
+        values = [value(name, types[described.param_type(index)], statement.text) for index, name in enumerate(names)]
+        result = server.exec_prepared(b"checked", values)
+        state = result.error_field(psycopg.pq.DiagnosticField.SQLSTATE) or b""
+        error = psycopg.errors.InternalError_(result.error_message.decode())
+        is_of_row = state.startswith((b"22", b"23")) or "violates" in str(error)
+        return None if not state or is_of_row else str(error)
+    finally:
+        connection.execute("rollback")
+        connection.execute("deallocate all")
+
+
+def test_citus_accepts_every_statement(cluster):
+    with psycopg.connect(cluster.url, autocommit=True) as connection:
+        connection.prepare_threshold = None
+        types = dict(connection.execute("select oid, typname from pg_type").fetchall())
+        statements = [statement for statement in STATEMENTS if statement.text.split()[0] != "copy"]
+        refused = {statement.name: refusal(connection, types, statement) for statement in statements}
+    assert {name: error for name, error in refused.items() if error} == {}
+
+
+def test_errors_of_other_servers_are_told_apart():
+    class Error(psycopg.errors.InternalError_):
+        diag: Any = type("Diagnostic", (), {"message_primary": 'duplicate key value violates unique constraint "a_1"'})
+
+    assert isinstance(_error_of_row(Error()), psycopg.errors.UniqueViolation)
+    Error.diag.message_primary = "cannot connect"
+    assert _error_of_row(Error()) is None
+
+
+async def test_the_service_works_on_it_and_survives_a_server(cluster, tmp_path):
+    async with Sink() as sink:
+        server = WholeServer(
+            tmp_path,
+            cluster.url,
+            settings={"transport": "relay", "relay": f"smtp://127.0.0.1:{sink.port}?tls=none"},
+        )
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        try:
+            await asyncio.to_thread(server.wait)
+            await run_main_flows(server, cluster, sink)
+        finally:
+            server.stop()
+            await asyncio.to_thread(thread.join, START_SECONDS)
+    assert server.failure is None
+    checked = postern(cluster, tmp_path, "audit", "verify")
+    assert "intact" in checked
+    assert "NOT" not in checked
+    with psycopg.connect(cluster.url) as connection:
+        assert connection.execute(COUNTED).fetchone() == connection.execute(RECOUNTED).fetchone()
+
+
+COUNTED = """
+    select (select coalesce(sum(count), 0) from send_counters where measure = 'sent'),
+           (select sum(count) from contact_rollups where measure = 'total'),
+           (select sum(emails) from email_usage), (select sum(number) from customer_facets)
+"""
+RECOUNTED = """
+    select (select count(*) from sends where sent_at is not null), (select count(*) from contacts),
+           (select count(*) from sends where not test), (select count(*) from customers)
+"""
+
+
+async def run_main_flows(server: WholeServer, cluster: Citus, sink: Sink) -> None:
+    """Send mail, sign a customer in, and kill a server meanwhile."""
+    created = await server.account()
+    project = f"{server.url}/projects/{created.project_id}"
+    async with httpx.AsyncClient(
+        base_url=project, headers={"Authorization": f"Bearer {created.secret_key}"}, timeout=WAIT_SECONDS
+    ) as client:
+        domain = (await client.post("/domains", json={"domain": "example.com"})).json()
+        publish(server.zone, domain)
+        assert (await client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
+        mail = {"to": ["ada@example.com"], "from": "hello@example.com", "subject": "Hello", "text": "Hello"}
+        again = {"Idempotency-Key": "one"}
+        first = await client.post("/emails", json=mail, headers=again)
+        assert (first.status_code, first.json()["status"]) == (201, "SENT"), first.text
+        repeated = await client.post("/emails", json=mail, headers=again)
+        assert repeated.json()["id"] == first.json()["id"]
+        assert len(sink.messages) == 1
+        for number in range(2):
+            contact = await client.post("/contacts", json={"email": f"contact-{number}@example.com"})
+            assert contact.status_code == 201, contact.text
+        customer = {"email": "grace@example.com", "password": "correct horse battery staple"}
+        added = await client.post("/customers", json=customer | {"emailVerified": True})
+        assert added.status_code == 201, added.text
+        signed_in = await client.post("/auth/sign-in", json=customer)
+        assert signed_in.status_code == 200, signed_in.text
+
+        worker = cluster.workers[0]
+        await asyncio.to_thread(worker.kill)
+        answers = [(await client.post("/emails", json=mail)).status_code for _ in range(3)]
+        assert set(answers) <= {201, 503}
+        await asyncio.to_thread(worker.start)
+        ends = asyncio.get_running_loop().time() + WAIT_SECONDS
+        while (answer := await client.post("/emails", json=mail)).status_code != 201:
+            assert asyncio.get_running_loop().time() < ends, answer.text
+            await asyncio.sleep(0.2)
+        assert answer.json()["status"] == "SENT"
