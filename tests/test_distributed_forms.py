@@ -96,11 +96,11 @@ def test_no_statement_has_a_form_that_citus_refuses(catalog):
 
 def test_due_work_has_no_form_that_citus_refuses(catalog):
     for work in WORK:
-        parts = (work.table, work.where, work.partition_column, work.group_column, True)
+        parts = due._parts(work, True)
         if work.partition_column == "project_id":
             forms = refused(catalog, due._due_query(*parts).decode())
             assert {kind for kind in forms if not kind.startswith(UNFILTERED)} == set(), work.name
-            assert refused(catalog, due._claim_query(*parts).decode()) == set(), work.name
+            assert refused(catalog, due._claim_query(*parts, work.row_type).decode()) == set(), work.name
 
 
 UNFILTERED = distributed_forms.unfiltered("")

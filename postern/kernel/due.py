@@ -210,7 +210,7 @@ async def _search(
 ) -> list[tuple[Lane, datetime]]:
     """The `limit` lanes, of these partitions or of all, whose next work is earliest, with the time when it is due."""
     async with db.connection() as connection:
-        query = _due_query(*_parts(db, work), partitions is not None)
+        query = _due_query(*_parts(work, is_distributed(db, work)), partitions is not None)
         rows = await (await connection.execute(query, {"limit": limit, "partitions": partitions})).fetchall()
     return [(Lane(partition, group), due_at) for partition, group, due_at in rows]
 
@@ -218,12 +218,14 @@ async def _search(
 async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
     """How long the oldest due row has waited; zero if none is due."""
     async with db.connection() as connection:
-        first = await (await connection.execute(_due_query(*_parts(db, work), False), {"limit": 1})).fetchone()
+        first = await (await connection.execute(_due_query(*_parts(work, is_distributed(db, work)), False), {"limit": 1})).fetchone()
     return max(now - first[2], timedelta()) if first else timedelta()
 
 
-def _parts(db: Database, work: Work[Any]) -> tuple[LiteralString, LiteralString, LiteralString, str | None, bool]:
-    return work.table, work.where, work.partition_column, work.group_column, is_distributed(db, work)
+def _parts(
+    work: Work[Any], distributed: bool = False
+) -> tuple[LiteralString, LiteralString, LiteralString, str | None, bool]:
+    return work.table, work.where, work.partition_column, work.group_column, distributed
 
 
 def is_distributed(db: Database, work: Work[Any]) -> bool:
@@ -242,7 +244,7 @@ def _due_query(
 ) -> bytes:
     parts = {"table": Identifier(table), "where": SQL(where), "partition": Identifier(partition)}
     if distributed:
-        named = SQL("{} = any (%(partitions)s)").format(Identifier(partition)) if is_named else SQL("true")
+        named = SQL("{} = any (%(partitions)s::uuid[])").format(Identifier(partition)) if is_named else SQL("true")
         query = FIND_DUE_DISTRIBUTED if group is None else FIND_DUE_GROUPS_DISTRIBUTED
         return query.format(named=named, group=Identifier(group or partition), **parts).as_bytes()
     if group is None:
@@ -286,7 +288,7 @@ async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit:
     """
     values = {"partition": lane.partition, "group": lane.group, "now": now, "limit": limit, "lease": work.lease}
     async with db.connection() as connection:
-        cursor = await connection.execute(_claim_query(*_parts(db, work), work.row_type), values)
+        cursor = await connection.execute(_claim_query(*_parts(work, is_distributed(db, work)), work.row_type), values)
         rows = await cursor.fetchall()
         if not rows:
             return []

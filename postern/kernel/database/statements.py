@@ -498,7 +498,7 @@ def statement(
         )
         read, row = _result_reader(returned)
         _register(function, sql, row, distributed_sql)
-        is_composed = re.search(r"{\w+}", sql) is not None
+        composed = (SQL(sql), SQL(distributed_sql)) if re.search(r"{\w+}", sql) else None
 
         @wraps(function)
         async def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -506,9 +506,11 @@ def statement(
             assert isinstance(db, Queries)
             values = values_of(structs, kwargs)
             async with db.connection() as connection:
-                query = distributed_sql if db.is_distributed else sql
-                if is_composed:
-                    query = SQL(query).format(**_composed_parts(values, is_distributed=db.is_distributed))
+                distributed = db.is_distributed
+                if composed is None:
+                    query = distributed_sql if distributed else sql
+                else:
+                    query = composed[distributed].format(**_composed_parts(values, is_distributed=distributed))
                 try:
                     return await read(await connection.execute(query, values, binary=binary))
                 except psycopg.errors.InternalError_ as error:
@@ -685,11 +687,15 @@ def _composed_parts(values: dict[str, Any], *, is_distributed: bool) -> dict[str
         if isinstance(part, Composed):
             return Composed([in_form(inner) for inner in part])
         if isinstance(part, SQL) and "/*" in part._obj:  # pyright: ignore[reportPrivateUsage]
-            text = part._obj  # pyright: ignore[reportPrivateUsage]
-            return SQL(distributed_text(text, project) if is_distributed else single_text(text))
+            return _part_in_form(part._obj, project, is_distributed)  # pyright: ignore[reportPrivateUsage]
         return part
 
     return {key: in_form(part) for key, part in values.items() if isinstance(part, Composable)}
+
+
+@lru_cache(1_024)
+def _part_in_form(text: LiteralString, project: LiteralString, is_distributed: bool) -> SQL:
+    return SQL(distributed_text(text, project) if is_distributed else single_text(text))
 
 
 _NAME_IN_SQL = re.compile(r"%\((\w+)\)s|{(\w+)}")

@@ -393,7 +393,7 @@ async def store_progress(
 
 # Sites of all projects, with the messages of all projects, for the operator.
 @statement("""
-    with by_scope as materialized (
+    with totals as materialized (
         select ps.scope, ps.name, sum(waiting.count) as waiting, sum(counts.delivered) as delivered,
                sum(counts.deferred) as deferred, sum(counts.bounced) as bounced, count(*) as projects,
                count(ps.suspended_at) as suspended_projects
@@ -422,21 +422,15 @@ async def store_progress(
            case when ms.suspended_at is not null
                      and (ms.suspended_until is null or ms.suspended_until > %(now)s::timestamptz) then 'SUSPENDED'
                 when ms.factor < 1 then 'SLOWED' else 'OPEN' end as state,
-           totals.waiting, totals.delivered, totals.deferred, totals.bounced, totals.projects,
-           totals.suspended_projects, (
+           coalesce(totals.waiting, 0)::bigint as waiting, coalesce(totals.delivered, 0)::bigint as delivered,
+           coalesce(totals.deferred, 0)::bigint as deferred, coalesce(totals.bounced, 0)::bigint as bounced,
+           coalesce(totals.projects, 0)::int as projects,
+           coalesce(totals.suspended_projects, 0)::int as suspended_projects, (
                select count(*)::int from mail_site_shares s
                where (s.project_id, s.name) = (ms.project_id, ms.name) and s.expires_at > %(now)s::timestamptz
            ) as processes
-    from mail_sites ms cross join lateral (
-        select coalesce(sum(by_scope.waiting), 0)::bigint as waiting,
-               coalesce(sum(by_scope.delivered), 0)::bigint as delivered,
-               coalesce(sum(by_scope.deferred), 0)::bigint as deferred,
-               coalesce(sum(by_scope.bounced), 0)::bigint as bounced,
-               coalesce(sum(by_scope.projects), 0)::int as projects,
-               coalesce(sum(by_scope.suspended_projects), 0)::int as suspended_projects
-        from by_scope where by_scope.name = ms.name and by_scope.scope = ms.project_id
-    ) as totals
-    order by totals.waiting desc, ms.name limit %(limit)s
+    from mail_sites ms left join totals on (totals.name, totals.scope) = (ms.name, ms.project_id)
+    order by coalesce(totals.waiting, 0) desc, ms.name limit %(limit)s
 """)
 async def sites_of_instance(
     db: Queries, *, counted: int, since: datetime, limit: int, now: Moment
