@@ -114,21 +114,20 @@ INSERT_INFERRED_TYPES: LiteralString = """
     "with"
     + INSERT_INFERRED_TYPES
     + """
-    , inserted as (
-        insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
-                              created_at, updated_at)
-        select %(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, state.unsubscribed,
-               case when state.unsubscribed then %(now)s::timestamptz end, %(now)s, %(now)s
-        from (
-            select %(unsubscribed)s or exists (
-                select from unsubscribed_addresses
-                where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
-            ) as unsubscribed
-        ) as state
-        on conflict (project_id, email_key) do nothing
-        returning *
-    )
-    select *, project_id as app_id from inserted
+    /*distributed , inserted as ( */
+    insert into contacts (project_id, id, email, email_key, attributes, unsubscribed, unsubscribed_at,
+                          created_at, updated_at)
+    select %(project_id)s, %(id)s, %(email)s, %(email_key)s, %(attributes)s, state.unsubscribed,
+           case when state.unsubscribed then %(now)s::timestamptz end, %(now)s, %(now)s
+    from (
+        select %(unsubscribed)s or exists (
+            select from unsubscribed_addresses
+            where project_id = %(project_id)s and digest = sha256(convert_to(%(email_key)s, 'UTF8'))
+        ) as unsubscribed
+    ) as state
+    on conflict (project_id, email_key) do nothing
+    returning /*single*/ *, project_id as app_id /*end*/
+    /*distributed * ) select *, project_id as app_id from inserted */
 """
 )
 async def insert_contact(

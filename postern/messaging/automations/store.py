@@ -528,18 +528,17 @@ async def cancel_runs_of_contacts(
 
 # Insert keys, given as parallel lists; returns those that are new or had expired.
 @statement("""
-    with claimed as (
-        insert into event_keys as existing (project_id, key, body_hash, event_id, created_at)
-        select %(project_id)s::uuid, key, body_hash, event_id, %(now)s
-        from unnest(%(key)s::text[], %(body_hash)s::bytea[], %(event_id)s::uuid[]) as v (key, body_hash, event_id)
-        order by key
-        on conflict (project_id, key) do update
-            set body_hash = excluded.body_hash, event_id = excluded.event_id, created_at = excluded.created_at
-            where existing.created_at at time zone 'UTC' + %(window)s::interval
-                  <= excluded.created_at at time zone 'UTC'
-        returning key
-    )
-    select key from claimed
+    /*distributed with claimed as ( */
+    insert into event_keys as existing (project_id, key, body_hash, event_id, created_at)
+    select %(project_id)s::uuid, key, body_hash, event_id, %(now)s
+    from unnest(%(key)s::text[], %(body_hash)s::bytea[], %(event_id)s::uuid[]) as v (key, body_hash, event_id)
+    order by key
+    on conflict (project_id, key) do update
+        set body_hash = excluded.body_hash, event_id = excluded.event_id, created_at = excluded.created_at
+        where existing.created_at at time zone 'UTC' + %(window)s::interval
+              <= excluded.created_at at time zone 'UTC'
+    returning key
+    /*distributed ) select key from claimed */
 """)
 async def claim_keys(
     tx: Transaction,

@@ -187,23 +187,22 @@ async def insert_bodies(
 
 # Insert idempotency keys and return those that were new or older than `window`. Other keys are left out and unchanged.
 @statement("""
-    with claimed as (
-        insert into idempotency_keys as existing (project_id, route, key, body_hash, send_ids, lease_until, status,
-                                                  response, created_at)
-        select project_id, route, key, body_hash, array(select jsonb_array_elements_text(send_ids)::uuid),
-               now() + %(lease)s::interval, status, response, now()
-        from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(body_hash)s::bytea[],
-                    %(send_ids)s::jsonb[], %(status)s::smallint[], %(response)s::jsonb[])
-             as v (project_id, route, key, body_hash, send_ids, status, response)
-        order by project_id, route, key
-        on conflict (project_id, route, key) do update
-            set body_hash = excluded.body_hash, send_ids = excluded.send_ids, lease_until = excluded.lease_until,
-                status = excluded.status, response = excluded.response, created_at = excluded.created_at
-            where existing.created_at at time zone 'UTC' + %(window)s::interval
-                  <= excluded.created_at at time zone 'UTC'
-        returning project_id, route, key
-    )
-    select project_id, route, key from claimed
+    /*distributed with claimed as ( */
+    insert into idempotency_keys as existing (project_id, route, key, body_hash, send_ids, lease_until, status,
+                                              response, created_at)
+    select project_id, route, key, body_hash, array(select jsonb_array_elements_text(send_ids)::uuid),
+           now() + %(lease)s::interval, status, response, now()
+    from unnest(%(project_id)s::uuid[], %(route)s::text[], %(key)s::text[], %(body_hash)s::bytea[],
+                %(send_ids)s::jsonb[], %(status)s::smallint[], %(response)s::jsonb[])
+         as v (project_id, route, key, body_hash, send_ids, status, response)
+    order by project_id, route, key
+    on conflict (project_id, route, key) do update
+        set body_hash = excluded.body_hash, send_ids = excluded.send_ids, lease_until = excluded.lease_until,
+            status = excluded.status, response = excluded.response, created_at = excluded.created_at
+        where existing.created_at at time zone 'UTC' + %(window)s::interval
+              <= excluded.created_at at time zone 'UTC'
+    returning project_id, route, key
+    /*distributed ) select project_id, route, key from claimed */
 """)
 async def claim_keys(
     tx: Transaction, keys: list[IdempotencyKey], *, lease: timedelta, window: timedelta
