@@ -268,9 +268,12 @@ end $$;
 CREATE FUNCTION public.keep_template_of_variant() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+declare
+    used bigint;
 begin
-    if exists (select from campaigns c
-               where (c.project_id, c.id) = (new.project_id, new.campaign_id) and c.status = 'SCHEDULED') then
+    perform from campaigns c where (c.project_id, c.id) = (new.project_id, new.campaign_id) and c.status = 'SCHEDULED';
+    get diagnostics used = row_count;
+    if used > 0 then
         raise check_violation using constraint = 'used_by_a_campaign', message = 'A scheduled campaign uses it.';
     end if;
     return new;
@@ -292,6 +295,26 @@ CREATE FUNCTION public.new_send_id() RETURNS uuid
         substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
         52, 1), 53, 1), 'hex')::uuid
 $$;
+
+CREATE FUNCTION public.place_table(new_table regclass, tenant_column text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    beside regclass;
+begin
+    if to_regclass('pg_catalog.pg_dist_partition') is null then
+        return;
+    end if;
+    execute 'select min(logicalrelid::oid)::regclass from pg_catalog.pg_dist_partition where partmethod = ''h'''
+        into beside;
+    if beside is null then
+        return;
+    end if;
+    execute format('set local citus.multi_shard_modify_mode = sequential; '
+                   'set local citus.enable_unsafe_triggers = on; '
+                   'select create_distributed_table(%L::regclass, %L, colocate_with => %L)',
+                   new_table, tenant_column, beside);
+end $$;
 
 CREATE FUNCTION public.replaced_suppression(reason text, source text, detail text, send_id uuid, since timestamp with time zone) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE

@@ -6,3 +6,16 @@ begin
     return jsonb_build_object('reason', reason, 'source', source, 'detail', detail, 'sendId', send_id,
                               'since', to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
 end $$;
+
+-- As before, by a statement that `postern distribute` can change so that it reads the shard beside.
+create or replace function keep_template_of_variant() returns trigger language plpgsql as $$
+declare
+    used bigint;
+begin
+    perform from campaigns c where (c.project_id, c.id) = (new.project_id, new.campaign_id) and c.status = 'SCHEDULED';
+    get diagnostics used = row_count;
+    if used > 0 then
+        raise check_violation using constraint = 'used_by_a_campaign', message = 'A scheduled campaign uses it.';
+    end if;
+    return new;
+end $$;

@@ -10,7 +10,7 @@ from postern.cli import CannotRun
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from postern.kernel.database.distribution import Distribution, Placement
+    from postern.kernel.database.distribution import Distribution
 
 RUNNING_SECONDS = 60
 """A worker that reported within this time counts as running."""
@@ -23,24 +23,6 @@ def register(app: typer.Typer) -> None:
     group.callback(invoke_without_command=True)(distribute)
     group.command()(status)
     app.add_typer(group, name="distribute")
-
-
-def placement() -> "Placement":
-    """Where the tables are in a distributed database: all rows of a project on one server."""
-    from postern.kernel.database.distribution import Placement
-
-    return Placement(
-        reference=("accounts", "developers", "projects"),
-        # Keys and images are found by a value that is unique over all projects. Mail servers are common to them.
-        local=frozenset(("api_keys", "assets", "mail_sites", "mail_site_shares")),
-        known=("deletions",),
-        # The chain of a project has the id of the project, and so its server.
-        columns={"audit_heads": "chain_id", "audit_log": "chain_id"},
-        indexes={
-            "sessions_access": "create unique index sessions_access_of_project on sessions (project_id, access_hash) "
-            "where access_hash is not null"
-        },
-    )
 
 
 def distribute(
@@ -94,6 +76,7 @@ def _open() -> "Generator[Distribution]":
     import psycopg
 
     from postern.cli.data_folder import connect_database, require_schema
+    from postern.cli.placement import placement
     from postern.kernel.config import read_settings
     from postern.kernel.database.distribution import Distribution, DistributionError
 

@@ -35,6 +35,7 @@ from postern.cli.checks import check_settings, describe_mail_and_ports
 from postern.cli.child import DatabaseReport, SettingsReport
 from postern.cli.console import serve_console
 from postern.cli.mail_servers import MailServers
+from postern.cli.placement import unfinished_distribution
 from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, wait_for_database
 from postern.instance_store import heartbeat, remove_worker, unfinished_migrations
@@ -380,6 +381,8 @@ def _prepare_database(settings: Settings, url: str) -> DatabaseReport:
         migrate(url, max_wait=settings.database_wait)
         check_master_key_of(url, Secrets(load_master_key(settings.secret, settings.data)))
         with connect(url) as connection:
+            if problem := unfinished_distribution(connection):
+                return DatabaseReport(error=problem)
             return DatabaseReport(is_empty=connection.execute("select 1 from accounts limit 1").fetchone() is None)
     except (MigrationError, OperationalError, WrongMasterKey) as error:
         return DatabaseReport(error=str(error))

@@ -60,15 +60,19 @@ def smtp() -> None:
 def migrate_database() -> None:
     """Apply the pending schema migrations to the database of DATABASE_URL or of the data folder."""
     from postern.cli.data_folder import connect_database
+    from postern.cli.placement import unfinished_distribution
     from postern.kernel.config import read_settings
+    from postern.kernel.database.connections import connect
     from postern.kernel.database.migrations import migrate
 
     settings = read_settings()
     with connect_database(settings) as (url, _):
         applied = migrate(url, max_wait=settings.database_wait)
+        with connect(url) as connection:
+            problem = unfinished_distribution(connection)
     for name in applied:
         print(f"applied {name}")
-    print("The schema is up to date.")
+    print(problem or "The schema is up to date.")
 
 
 def health(
@@ -101,6 +105,7 @@ def _migrated_database_url() -> str:
     """Wait for the database and return its URL. Raises CannotRun if it lacks migrations of this release."""
     from postern.cli import CannotRun
     from postern.cli.data_folder import database_url
+    from postern.cli.placement import unfinished_distribution
     from postern.kernel.config import read_settings
     from postern.kernel.database.migrations import connect_with_retries, pending_sync
 
@@ -112,4 +117,6 @@ def _migrated_database_url() -> str:
                 f"The database lacks {len(names)} migrations of this release, the first is {names[0]}. "
                 "Run `postern migrate`."
             )
+        if problem := unfinished_distribution(connection):
+            raise CannotRun(problem)
     return url

@@ -61,6 +61,7 @@ def upgrade(
     import psycopg
 
     from postern.cli.data_folder import connect_database
+    from postern.cli.placement import unfinished_distribution
     from postern.kernel.config import read_settings
     from postern.kernel.database.migrations import connect_with_retries, long_migrations_of, migrate
 
@@ -85,7 +86,9 @@ def upgrade(
             raise typer.Exit(EXIT_PROBLEM) from None
         except psycopg.DatabaseError as error:
             raise SystemExit(f"The long migration failed, and can be executed again: {error}") from None
-    print("The database has the schema of this release. Restart processes of the previous one, one by one.")
+        with connect_with_retries(url, settings.database_wait) as connection:
+            problem = unfinished_distribution(connection)
+    print(problem or "The database has the schema of this release. Restart processes of the previous one, one by one.")
 
 
 def check_upgrade(connection: "Connection", settings: "Settings", *, folder: Path | None = None) -> UpgradeCheck:

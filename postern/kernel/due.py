@@ -218,7 +218,8 @@ async def _search(
 async def longest_wait(db: Database, work: Work[Any], now: datetime) -> timedelta:
     """How long the oldest due row has waited; zero if none is due."""
     async with db.connection() as connection:
-        first = await (await connection.execute(_due_query(*_parts(work, is_distributed(db, work)), False), {"limit": 1})).fetchone()
+        query = _due_query(*_parts(work, is_distributed(db, work)), False)
+        first = await (await connection.execute(query, {"limit": 1})).fetchone()
     return max(now - first[2], timedelta()) if first else timedelta()
 
 

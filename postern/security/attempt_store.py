@@ -21,30 +21,29 @@ class AttemptCount(Record):
 # Count an attempt from `ip_address`, a network (empty: all networks), and return the new counts.
 # The count starts again at 1 once the window or the lock has ended; it does not grow during a lock.
 @statement("""
-    with counted as (
-        insert into sign_in_attempts as counts (project_id, id, identifier, ip_address, failures, since, due_at)
-        values (%(project_id)s, %(id)s, %(identifier)s, %(ip_address)s, 1, %(now)s,
-                %(now)s::timestamptz + %(retention)s::interval)
-        on conflict (project_id, identifier, ip_address) do update set
-            failures = case when counts.locked_until > %(now)s then counts.failures
-                            when counts.locked_until is not null
-                                 or counts.since at time zone 'UTC' + %(window)s::interval
-                                    <= excluded.since at time zone 'UTC' then 1
-                            else counts.failures + 1 end,
-            since = case when counts.locked_until > %(now)s then counts.since
-                         when counts.locked_until is not null or counts.since at time zone 'UTC' + %(window)s::interval
-                              <= excluded.since at time zone 'UTC'
-                         then excluded.since
-                         else counts.since end,
-            locked_until = case when counts.locked_until > %(now)s then counts.locked_until end,
-            due_at = excluded.due_at
-        returning counts.failures, counts.locked_until
-    )
-    select counted.failures, counted.locked_until, coalesce((
+    /*distributed with counted as ( */
+    insert into sign_in_attempts as counts (project_id, id, identifier, ip_address, failures, since, due_at)
+    values (%(project_id)s, %(id)s, %(identifier)s, %(ip_address)s, 1, %(now)s,
+            %(now)s::timestamptz + %(retention)s::interval)
+    on conflict (project_id, identifier, ip_address) do update set
+        failures = case when counts.locked_until > %(now)s then counts.failures
+                        when counts.locked_until is not null
+                             or counts.since at time zone 'UTC' + %(window)s::interval
+                                <= excluded.since at time zone 'UTC' then 1
+                        else counts.failures + 1 end,
+        since = case when counts.locked_until > %(now)s then counts.since
+                     when counts.locked_until is not null
+                          or counts.since at time zone 'UTC' + %(window)s::interval
+                             <= excluded.since at time zone 'UTC' then excluded.since
+                     else counts.since end,
+        locked_until = case when counts.locked_until > %(now)s then counts.locked_until end,
+        due_at = excluded.due_at
+    returning counts.failures, counts.locked_until
+    /*distributed ) select counted.failures, counted.locked_until */, coalesce((
         select total.failures from sign_in_attempts total
         where total.project_id = %(project_id)s and total.identifier = %(identifier)s and total.ip_address = ''
           and total.since + %(window)s::interval > %(now)s), 0) as failures_all_networks
-    from counted
+    /*distributed from counted */
 """)
 async def count_attempt(
     db: Queries,

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import shutil
 import threading
 import uuid
 from collections.abc import Iterator
@@ -13,11 +14,12 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+from psycopg.errors import InternalError_
 
-from postern.cli.distribute import placement
+from postern.cli.placement import placement
 from postern.kernel.database.distribution import Distribution
-from postern.kernel.database.migrations import migrate
-from postern.kernel.database.statements import STATEMENTS, Statement, _error_of_row
+from postern.kernel.database.migrations import migrate, migrations_folder
+from postern.kernel.database.statements import STATEMENTS, Statement, _error_of_server
 from tests.commands import run_command
 from tests.messaging.domains.test_domains import publish
 from tests.peers.citus import Citus, citus, needs_citus
@@ -51,6 +53,13 @@ def postern(cluster: Citus, folder: Path, *words: str) -> str:
 def test_an_interrupted_distribution_goes_on(cluster, tmp_path):
     assert "add the foreign key sends" in postern(cluster, tmp_path, "distribute", "--dry-run")
     assert "steps are left" in postern(cluster, tmp_path, "distribute", "status")
+    environment = os.environ | {"DATABASE_URL": cluster.url, "POSTERN_DATA": str(tmp_path)}
+    for command in ("worker", "serve"):
+        refused = run_command(command, environment=environment)
+        assert refused.returncode != 0
+        assert "is not finished" in refused.stderr
+        assert "Run `postern distribute`." in refused.stderr
+    assert "is not finished" in postern(cluster, tmp_path, "migrate")
     assert "Everything is distributed. Start" in postern(cluster, tmp_path, "distribute")
     assert postern(cluster, tmp_path, "distribute") == "Everything is distributed.\n"
     status = postern(cluster, tmp_path, "distribute", "status")
@@ -61,6 +70,36 @@ def test_an_interrupted_distribution_goes_on(cluster, tmp_path):
     with psycopg.connect(cluster.url) as connection:
         constraints = "select count(*) from pg_constraint where contype = 'f' and not convalidated"
         assert connection.execute(constraints).fetchone() == (0,)
+
+
+NEW_TABLE = """
+    create table notes (project_id uuid not null, id uuid not null, contact_id uuid, primary key (project_id, id));
+    select place_table('notes', 'project_id');
+    alter table notes add foreign key (project_id, contact_id) references contacts on delete cascade;
+    create function count_notes() returns trigger language plpgsql as $$
+    begin
+        update notes set id = id where (project_id, id) = (new.project_id, new.id);
+        return null;
+    end $$;
+    create trigger notes_counted after insert on notes for each row execute function count_notes();
+"""
+
+
+def test_a_migration_adds_a_table(cluster, tmp_path):
+    folder = tmp_path / "migrations"
+    shutil.copytree(migrations_folder(), folder)
+    (folder / "9990_notes.sql").write_text(NEW_TABLE)
+    migrate(cluster.url, folder=folder)
+    left = postern(cluster, tmp_path, "distribute", "--dry-run")
+    assert left == "let count_notes write to shards\n"
+    postern(cluster, tmp_path, "distribute")
+    assert postern(cluster, tmp_path, "distribute") == "Everything is distributed.\n"
+    with psycopg.connect(cluster.url, autocommit=True) as connection:
+        connection.execute("insert into notes (project_id, id) values (%s, %s)", [PROJECT, PROJECT])
+        assert connection.execute("select count(*) from notes").fetchone() == (1,)
+        connection.execute("drop table notes")
+        connection.execute("drop function count_notes()")
+        connection.execute("delete from schema_migrations where number = 9990")
 
 
 VALUES = {
@@ -117,13 +156,19 @@ def test_citus_accepts_every_statement(cluster):
     assert {name: error for name, error in refused.items() if error} == {}
 
 
-def test_errors_of_other_servers_are_told_apart():
-    class Error(psycopg.errors.InternalError_):
-        diag: Any = type("Diagnostic", (), {"message_primary": 'duplicate key value violates unique constraint "a_1"'})
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ('duplicate key value violates unique constraint "a_1"', psycopg.errors.UniqueViolation),
+        ("failure on connection marked as essential: 127.0.0.1:5433", psycopg.OperationalError),
+        ("cannot do it", type(None)),
+    ],
+)
+def test_errors_of_other_servers_are_told_apart(message, kind):
+    class Error(InternalError_):
+        diag: Any = type("Diagnostic", (), {"message_primary": message})
 
-    assert isinstance(_error_of_row(Error()), psycopg.errors.UniqueViolation)
-    Error.diag.message_primary = "cannot connect"
-    assert _error_of_row(Error()) is None
+    assert isinstance(_error_of_server(Error()), kind)
 
 
 async def test_the_service_works_on_it_and_survives_a_server(cluster, tmp_path):

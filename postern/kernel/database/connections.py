@@ -18,6 +18,11 @@ UNANSWERED_MILLISECONDS = 15_000
 """How long sent data may stay unacknowledged by the other side's operating system, before the connection ends. Without
 this, a statement for a machine that has lost its power waits for a quarter of an hour."""
 
+HAS_CITUS = "select to_regclass('pg_catalog.pg_dist_partition') is not null"
+"""Whether the database has Citus."""
+HAS_DISTRIBUTED_TABLES = "select exists (select from pg_catalog.pg_dist_partition where partmethod = 'h')"
+"""Whether this is the coordinator of a Citus with distributed tables; only where HAS_CITUS."""
+
 
 class NotPrimary(OperationalError):
     """The server is a standby, or was made one: it refuses to write. Nothing was changed."""
@@ -54,3 +59,12 @@ async def connect_async(url: str, *, name: str | None) -> AsyncConnection:
     """Like `connect`."""
     settings = connection_settings(url)
     return await AsyncConnection.connect(url, autocommit=True, fallback_application_name=name, **settings)
+
+
+def has_distributed_tables(connection: Connection) -> bool:
+    """Whether the database is distributed over several servers."""
+    row = connection.execute(HAS_CITUS).fetchone()
+    if not row or not row[0]:
+        return False
+    row = connection.execute(HAS_DISTRIBUTED_TABLES).fetchone()
+    return bool(row and row[0])

@@ -17,6 +17,8 @@ from typing import Any, LiteralString, NamedTuple, cast
 import psycopg
 from psycopg.sql import SQL, Composable, Identifier
 
+from postern.kernel.database.connections import HAS_CITUS, has_distributed_tables
+
 MIN_VERSION = 13
 """The oldest supported major version of Citus."""
 LOCK_KEY = 0x636974757300
@@ -25,6 +27,19 @@ LOCK_KEY = 0x636974757300
 
 class DistributionError(Exception):
     """The database cannot be distributed; the message says why."""
+
+
+def require_whole(connection: psycopg.Connection, placement: "Placement") -> None:
+    """Raise DistributionError if `distribute` has been interrupted, or must be run again after a migration.
+
+    Meanwhile tables lack foreign keys and triggers, or triggers write to tables that they cannot write to.
+    """
+    distribution = Distribution(connection, placement)
+    if distribution.is_begun() and (planned := distribution.plan()):
+        raise DistributionError(
+            f"The distribution of this database is not finished: {len(planned)} steps are left, the first is: "
+            f"{planned[0]}. Run `postern distribute`."
+        )
 
 
 @dataclass(frozen=True)
@@ -36,6 +51,8 @@ class Placement:
     changes of the same table until its end, so they are only for what seldom changes."""
     local: frozenset[str]
     """Tables with a column of tenants that stay on the coordinator, because their rows are found without it."""
+    coordinator: frozenset[str]
+    """Tables without a column of tenants that stay on the coordinator. A test compares the lists with the schema."""
     known: tuple[LiteralString, ...]
     """Tables of the coordinator that a statement changes on a condition on others: Citus must know them."""
     columns: dict[str, LiteralString]
@@ -86,6 +103,9 @@ class Distribution:
     placement: Placement
     _tables: dict[str, str] = field(init=False, default_factory=dict[str, str])
     """The column by which each table is distributed: empty for a reference table, `-` for one on the coordinator."""
+    _placed: dict[str, str] = field(init=False, default_factory=dict[str, str])
+    """The column by which each table is to be distributed; empty for reference tables, which come first, and `-` for
+    known ones of the coordinator."""
 
     def check(self) -> None:
         """Raise DistributionError if this is not the coordinator of a Citus that can be used."""
@@ -107,6 +127,11 @@ class Distribution:
                 "No server may have shards: add servers with `select citus_add_node('address', 5432)` on this one."
             )
 
+    def is_begun(self) -> bool:
+        """Whether tables are distributed, or a run of `distribute` that began to was interrupted. It is False in a
+        database without Citus."""
+        return has_distributed_tables(self.connection) or (bool(self._value(HAS_CITUS)) and bool(self._pending()))
+
     def lock(self) -> None:
         """Keep other runs out until the connection is closed. Raises DistributionError if there is one."""
         if not self._value("select pg_try_advisory_lock(%s)", LOCK_KEY):
@@ -120,7 +145,7 @@ class Distribution:
     def must_copy(self) -> bool:
         """Whether tables must still be distributed. Meanwhile they have neither foreign keys nor triggers."""
         self._read_tables()
-        return any(self._is_missing(table) for table in self._placed()) or bool(self._pending())
+        return any(self._is_missing(table) for table in self._placed) or bool(self._pending())
 
     def nodes(self) -> list[Node]:
         """All servers."""
@@ -137,26 +162,27 @@ class Distribution:
     def plan(self) -> list[str]:
         """What `steps` would do, without changing anything."""
         self._read_tables()
-        placed = self._placed()
-        missing = [table for table in placed if self._is_missing(table)]
+        missing = [table for table in self._placed if self._is_missing(table)]
         keys = self.connection.execute(FOREIGN_KEYS, {"tables": missing}).fetchall()
         triggers = self.connection.execute(TRIGGERS, {"tables": missing}).fetchall()
+        moved = f"{len(keys)} foreign keys and {len(triggers)} triggers" if keys or triggers else ""
         indexes = [name for name in self.placement.indexes if self._value("select to_regclass(%s)", name)]
         return [
-            *[f"take off {len(keys)} foreign keys and {len(triggers)} triggers" for _ in missing[:1]],
+            *([f"take off {moved}"] if moved else []),
             *[f"replace the index {name}" for name in indexes],
             *[self._describe(table) for table in missing],
             *[f"make {function} known to all servers" for function in self._functions()],
+            *(["create the function on_shard"] if self._lacks_on_shard() else []),
             *[f"let {name} write to shards" for name, _ in self._changed_trigger_functions()],
             *[description for _, description, _ in self._pending()],
-            *[f"put back {len(keys)} foreign keys and {len(triggers)} triggers" for _ in missing[:1]],
+            *([f"put back {moved}"] if moved else []),
         ]
 
     def steps(self) -> Iterator[Step]:
         """What is left to do. Each step must be run before the next one is asked for."""
         self._read_tables()
         self._execute(PENDING)
-        missing = [table for table in self._placed() if self._is_missing(table)]
+        missing = [table for table in self._placed if self._is_missing(table)]
         if missing:
             yield Step(f"take off the foreign keys and triggers of {len(missing)} tables", partial(self._take, missing))
         for name, definition in self.placement.indexes.items():
@@ -169,7 +195,7 @@ class Distribution:
                 f"make {function} known to all servers",
                 partial(self._execute, "select create_distributed_function(%s::regprocedure)", function),
             )
-        if self._value("select to_regprocedure('on_shard(text, oid)') is null"):
+        if self._lacks_on_shard():
             yield Step("create the function on_shard", partial(self._execute, ON_SHARD))
         for name, definition in self._changed_trigger_functions():
             yield Step(f"let {name} write to shards", partial(self._execute, definition))
@@ -178,22 +204,18 @@ class Distribution:
         for number, description, text in self._pending():
             yield Step(description, partial(self._restore, number, text))
 
-    def _placed(self) -> dict[str, str]:
-        """The column by which each table is to be distributed; empty for reference tables, which come first, and `-`
-        for known ones of the coordinator."""
+    def _read_tables(self) -> None:
+        self._tables = dict(self.connection.execute(DISTRIBUTED_TABLES).fetchall())
         rows = self.connection.execute(TENANT_TABLES, {"column": self.placement.tenant_column}).fetchall()
         names = {name for (name,) in rows if name not in self.placement.local}
         columns = {name: str(self.placement.tenant_column) for name in names} | {
             name: str(column) for name, column in self.placement.columns.items()
         }
         reference, known = self.placement.reference, self.placement.known
-        return dict.fromkeys(reference, "") | dict(sorted(columns.items())) | dict.fromkeys(known, "-")
-
-    def _read_tables(self) -> None:
-        self._tables = dict(self.connection.execute(DISTRIBUTED_TABLES).fetchall())
+        self._placed = dict.fromkeys(reference, "") | dict(sorted(columns.items())) | dict.fromkeys(known, "-")
 
     def _is_missing(self, table: str) -> bool:
-        placed = self._placed()[table]
+        placed = self._placed[table]
         actual = self._tables.get(table)
         # A foreign key to a reference table makes a table of the coordinator known to Citus, too.
         if actual is None or (actual == "-" and placed != "-"):
@@ -203,7 +225,7 @@ class Distribution:
         return False
 
     def _describe(self, table: str) -> str:
-        column = self._placed()[table]
+        column = self._placed[table]
         rows = self._value("select greatest(reltuples, 0)::bigint from pg_class where oid = %s::regclass", table)
         size = f" (about {rows:,} rows)" if rows else ""
         if column == "":
@@ -257,7 +279,7 @@ class Distribution:
             self._execute(SQL("drop index {}").format(Identifier(name)))
 
     def _place(self, table: str) -> None:
-        column = self._placed()[table]
+        column = self._placed[table]
         if column == "":
             self._execute("select create_reference_table(%s::regclass)", table)
         elif column == "-":
@@ -274,10 +296,13 @@ class Distribution:
         """The functions that queries use, and that other servers do not know yet."""
         return [name for (name,) in self.connection.execute(UNKNOWN_FUNCTIONS).fetchall()]
 
+    def _lacks_on_shard(self) -> bool:
+        return bool(self._value("select to_regprocedure('on_shard(text, oid)') is null"))
+
     def _changed_trigger_functions(self) -> Iterator[tuple[str, str]]:
         """The functions of triggers that write to tables by their names. On a shard these are the tables of all
         tenants, which a trigger cannot write with the rows of its statement; they must write to the shards beside."""
-        distributed = {table for table, column in self._placed().items() if column not in ("", "-")}
+        distributed = {table for table, column in self._placed.items() if column not in ("", "-")}
         for name, definition, body in self.connection.execute(TRIGGER_FUNCTIONS).fetchall():
             changed = body_for_shards(body, distributed)
             if changed != body:
@@ -338,7 +363,8 @@ class Distribution:
 def body_for_shards(body: str, distributed: set[str]) -> str:
     """The body of a trigger's function (PL/pgSQL) with statements that run on the shards beside that of the trigger.
 
-    A statement may use the transition tables of the trigger, and `old` and `new`.
+    A statement may use the transition tables of the trigger, and `old` and `new`. It begins a line. How many rows a
+    `perform` has read is known by `get diagnostics`, not by `found`.
     """
     if "on_shard(" in body:
         return body
@@ -352,11 +378,12 @@ def body_for_shards(body: str, distributed: set[str]) -> str:
         text, count = name.subn(r"\1 {\2}", statement[2])
         if not count:
             return statement[0]
+        text = re.sub(r"^perform\b", "select", text)
         records = re.sub(r"\bnew\.", "($2).", re.sub(r"\bold\.", "($1).", text))
         using = " using old, new" if records != text else ""
         return f"{statement[1]}execute on_shard($statement${records}$statement$, tg_relid){using};"
 
-    return re.sub(r"(?ms)^(\s*)((?:with|insert into|update|delete from)\b.*?);", on_shard, body)
+    return re.sub(r"(?ms)^(\s*)((?:with|insert into|update|delete from|perform)\b.*?);", on_shard, body)
 
 
 PENDING = """

@@ -23,7 +23,7 @@ from psycopg import AsyncConnection, Connection
 from psycopg.errors import LockNotAvailable
 
 from postern.kernel.database import long_migrations
-from postern.kernel.database.connections import connect
+from postern.kernel.database.connections import connect, has_distributed_tables
 from postern.kernel.database.long_migrations import PROGRESS_TABLE, LongMigration, LongMigrationInvalid
 
 OLDEST_SERVER = 15
@@ -290,7 +290,8 @@ def _apply_with_retries(connection: Connection, migration: Migration) -> bool:
         except psycopg.OperationalError:
             raise
         except psycopg.Error as error:
-            raise MigrationError(f"{migration.name}{_line_of(error, migration)}: {error}") from error
+            line = "" if has_distributed_tables(connection) else _line_of(error, migration)
+            raise MigrationError(f"{migration.name}{line}: {error}") from error
     raise MigrationError(
         f"{migration.name}: a table it needs stayed locked; run the migration again when fewer queries use it."
     )
@@ -314,11 +315,22 @@ def _apply(connection: Connection, migration: Migration) -> bool:
         # Set after taking the advisory lock, which may wait for another process's migrations.
         connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
         if long is None:
-            connection.execute(migration.text.encode())
+            for statement in _statements(connection, migration):
+                connection.execute(statement.encode())
         else:
             long_migrations.register(connection, long)
         _record(connection, migration)
     return True
+
+
+def _statements(connection: Connection, migration: Migration) -> list[str]:
+    """What to execute one after the other. Citus sends other servers the whole text in which a statement was, and they
+    accept only one statement at a time."""
+    if not has_distributed_tables(connection):
+        return [migration.text]
+    from postern.kernel.database.migration_effects import split_statements
+
+    return [statement.text for statement in split_statements(migration.text)]
 
 
 def _require_same_checksum(migration: Migration, applied_checksum: str) -> None:

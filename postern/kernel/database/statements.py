@@ -37,7 +37,7 @@ import msgspec
 import psycopg
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.adapt import Loader
-from psycopg.errors import ReadOnlySqlTransaction
+from psycopg.errors import InternalError_, ReadOnlySqlTransaction
 from psycopg.pq import ConnStatus
 from psycopg.rows import tuple_row
 from psycopg.sql import SQL, Composable, Composed
@@ -48,7 +48,7 @@ from psycopg_pool.base import AttemptWithBackoff
 from psycopg_pool.pool_async import AddConnection
 
 from postern.kernel.database.columns import name_columns
-from postern.kernel.database.connections import NotPrimary, connection_settings
+from postern.kernel.database.connections import HAS_CITUS, HAS_DISTRIBUTED_TABLES, NotPrimary, connection_settings
 from postern.kernel.values import Moment, id_at, to_json
 
 if TYPE_CHECKING:
@@ -241,6 +241,10 @@ class Database(Queries):
                         yield connection
                     except ReadOnlySqlTransaction as error:
                         raise await _closed_standby(connection, error) from error
+                    except InternalError_ as error:
+                        if other := _error_of_server(error):
+                            raise other from error
+                        raise
                 return
             async with AsyncExitStack() as stack:
                 for semaphore in semaphores:
@@ -250,6 +254,10 @@ class Database(Queries):
                     yield connection
                 except ReadOnlySqlTransaction as error:
                     raise await _closed_standby(connection, error) from error
+                except InternalError_ as error:
+                    if other := _error_of_server(error):
+                        raise other from error
+                    raise
         finally:
             hold.is_held = False
             _current_hold.set(outer)
@@ -412,9 +420,6 @@ async def _has_distributed_tables(connection: PoolConnection) -> bool:
     return True
 
 
-HAS_CITUS = "select to_regclass('pg_catalog.pg_dist_partition') is not null"
-HAS_DISTRIBUTED_TABLES = "select exists (select from pg_catalog.pg_dist_partition where partmethod = 'h')"
-
 _FOR_DISTRIBUTED = re.compile(r"\s*/\*distributed (.*?) ?\*/", re.DOTALL)
 _FOR_SINGLE = re.compile(r"/\*single\*/(.*?)/\*end\*/", re.DOTALL)
 
@@ -513,9 +518,9 @@ def statement(
                     query = composed[distributed].format(**_composed_parts(values, is_distributed=distributed))
                 try:
                     return await read(await connection.execute(query, values, binary=binary))
-                except psycopg.errors.InternalError_ as error:
-                    if translated := _error_of_row(error):
-                        raise translated from error
+                except InternalError_ as error:
+                    if other := _error_of_server(error):
+                        raise other from error
                     raise
 
         return run
@@ -523,23 +528,25 @@ def statement(
     return declare
 
 
-_ERRORS_OF_ROWS: list[tuple[str, type[psycopg.Error]]] = [
+_ERRORS_OF_SERVERS: list[tuple[str, type[psycopg.Error]]] = [
     (r"violates foreign key constraint", psycopg.errors.ForeignKeyViolation),
     (r"duplicate key value violates unique constraint", psycopg.errors.UniqueViolation),
     (r"violates check constraint", psycopg.errors.CheckViolation),
     (r"violates not-null constraint", psycopg.errors.NotNullViolation),
     (r"invalid byte sequence|invalid input syntax|out of range|value too long", psycopg.DataError),
+    (r"connection marked as essential|connection to the remote node|lost connection", psycopg.OperationalError),
 ]
 
 
-def _error_of_row(error: psycopg.Error) -> psycopg.Error | None:
-    """The error of a server behind the coordinator that is caused by the values of a statement; None if it is another.
+def _error_of_server(error: InternalError_) -> psycopg.Error | None:
+    """The error of a server behind the coordinator; None if it is another.
 
     Citus reports such an error as an internal one (XX000), with the message of the server, when it inserts rows that it
-    has read from a query.
+    has read from a query, and when a server goes away in a transaction.
     """
     message = error.diag.message_primary or ""
-    return next((kind(message) for pattern, kind in _ERRORS_OF_ROWS if re.search(pattern, message)), None)
+    kind = next((kind for pattern, kind in _ERRORS_OF_SERVERS if re.search(pattern, message)), None)
+    return None if kind is None else kind(message)
 
 
 def constraint_of(error: psycopg.Error) -> str:
