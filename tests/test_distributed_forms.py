@@ -301,7 +301,7 @@ def unplaced(text: str) -> list[str]:
 
 def test_new_migrations_place_their_tables():
     local = placement().local
-    wrong = {each.name: unplaced(each.text) for each in migrations() if each.number >= PLACED_SINCE}
+    wrong = {new.name: unplaced(new.text) for new in migrations() if new.number >= PLACED_SINCE}
     assert {name: tables for name, tables in wrong.items() if set(tables) - local} == {}
 
 

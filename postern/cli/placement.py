@@ -3,7 +3,7 @@ server."""
 
 from typing import TYPE_CHECKING
 
-from postern.kernel.database.connections import HAS_CITUS
+from postern.kernel.database.connections import has_citus
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -56,8 +56,7 @@ def placement() -> "Placement":
 def unfinished_distribution(connection: "Connection") -> str:
     """Why no process may use the database, if `postern distribute` must be run (again); otherwise empty."""
     # Most databases have no Citus. They need not wait for the import.
-    row = connection.execute(HAS_CITUS).fetchone()
-    if row is None or not row[0]:
+    if not has_citus(connection):
         return ""
     from postern.kernel.database.distribution import DistributionError, require_whole
 

@@ -61,10 +61,15 @@ async def connect_async(url: str, *, name: str | None) -> AsyncConnection:
     return await AsyncConnection.connect(url, autocommit=True, fallback_application_name=name, **settings)
 
 
+def has_citus(connection: Connection) -> bool:
+    """Whether the database has Citus."""
+    row = connection.execute(HAS_CITUS).fetchone()
+    return bool(row and row[0])
+
+
 def has_distributed_tables(connection: Connection) -> bool:
     """Whether the database is distributed over several servers."""
-    row = connection.execute(HAS_CITUS).fetchone()
-    if not row or not row[0]:
+    if not has_citus(connection):
         return False
     row = connection.execute(HAS_DISTRIBUTED_TABLES).fetchone()
     return bool(row and row[0])

@@ -17,7 +17,7 @@ from typing import Any, LiteralString, NamedTuple, cast
 import psycopg
 from psycopg.sql import SQL, Composable, Identifier
 
-from postern.kernel.database.connections import HAS_CITUS, has_distributed_tables
+from postern.kernel.database.connections import has_citus, has_distributed_tables
 
 MIN_VERSION = 13
 """The oldest supported major version of Citus."""
@@ -130,7 +130,7 @@ class Distribution:
     def is_begun(self) -> bool:
         """Whether tables are distributed, or a run of `distribute` that began to was interrupted. It is False in a
         database without Citus."""
-        return has_distributed_tables(self.connection) or (bool(self._value(HAS_CITUS)) and bool(self._pending()))
+        return has_distributed_tables(self.connection) or (has_citus(self.connection) and bool(self._pending()))
 
     def lock(self) -> None:
         """Keep other runs out until the connection is closed. Raises DistributionError if there is one."""
