@@ -46,6 +46,7 @@ from postern.security import passwords
 from postern.world import Hooks, World, open_world
 from tests.contract import catalogue_errors, check_response, read_exercised, write_catalogue, write_exercised
 from tests.event_data import data_errors
+from tests.peers.citus import distributed
 from tests.peers.dns_zone import PATIENT, DnsZone, dns_zone
 from tests.peers.moto_server import MotoServer, moto_server
 from tests.peers.pgbouncer import pgbouncer
@@ -87,6 +88,7 @@ PASSWORD = "correct horse battery staple"
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--write-contract", action="store_true", help="write which test covers each operation")
     parser.addoption("--pooler", action="store_true", help="connect to PostgreSQL through PgBouncer")
+    parser.addoption("--on", help="`citus`, or the URL of an empty database, for the tests that share one database")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -185,6 +187,11 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """A migrated database for this process. At the end, the events in it must have the data that is documented."""
     import psycopg
 
+    if request.config.option.on:
+        with distributed() if request.config.option.on == "citus" else nullcontext(request.config.option.on) as url:
+            migrate(url)
+            yield url
+        return
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     server = os.environ["POSTERN_TEST_SERVER"]
     name = f"test_{worker}_{os.getpid()}"

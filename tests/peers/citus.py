@@ -13,7 +13,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from postern.cli.placement import placement
+from postern.kernel.database.distribution import Distribution
 from postern.kernel.database.embedded import account_for, as_account, reachable_temporary_folder
+from postern.kernel.database.migrations import migrate
 from tests.peers.ports import reserved_port
 from tests.peers.postgres_server import connect
 
@@ -142,3 +145,14 @@ def citus(workers: int = 2) -> Iterator[Citus]:
             for node in nodes[1:]:
                 connection.execute("select citus_add_node('127.0.0.1', %s)", [node.port])
         yield Citus(nodes[0], nodes[1:])
+
+
+@contextmanager
+def distributed() -> Iterator[str]:
+    """Run a Citus with a migrated and distributed database for the block; yields its URL."""
+    with citus() as cluster:
+        migrate(cluster.url)
+        with psycopg.connect(cluster.url, autocommit=True) as connection:
+            for step in Distribution(connection, placement()).steps():
+                step.run()
+        yield cluster.url

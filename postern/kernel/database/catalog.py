@@ -172,15 +172,36 @@ async def delete_some(db: Queries, rows: RowsToDelete, values: dict[str, Any], l
 
     If other rows still reference one of them, nothing is deleted and 0 is returned.
     """
-    query = SQL("""
-        delete from {table} where project_id = %(project_id)s
-          and ctid = any(array(select ctid from {table} where {condition} limit %(limit)s))
-    """).format(table=Identifier(rows.table), condition=rows.condition)
     try:
         async with db.connection() as connection, connection.transaction():
+            if db.is_distributed:
+                names = await (await connection.execute(KEY_COLUMNS, {"table": rows.table})).fetchall()
+                query = _delete_by_key(rows, [name for (name,) in names])
+            else:
+                query = DELETE_BY_CTID.format(table=Identifier(rows.table), condition=rows.condition)
             return (await connection.execute(query, {**values, "limit": limit})).rowcount
     except psycopg.errors.ForeignKeyViolation:
         return 0
+
+
+DELETE_BY_CTID = SQL("""
+    delete from {table} where project_id = %(project_id)s
+      and ctid = any(array(select ctid from {table} where {condition} limit %(limit)s))
+""")
+# Citus refuses ctid, because a row may move to another server.
+DELETE_BY_KEY = SQL("""
+    delete from {table} where project_id = %(project_id)s
+      and ({key}) in (select {key} from {table} where project_id = %(project_id)s and {condition} limit %(limit)s)
+""")
+KEY_COLUMNS = """
+    select a.attname from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey::int2[])
+    where i.indrelid = %(table)s::regclass and i.indisprimary order by a.attnum
+"""
+
+
+def _delete_by_key(rows: RowsToDelete, names: list[str]) -> Composable:
+    key = SQL(", ").join(Identifier(name) for name in names)
+    return DELETE_BY_KEY.format(table=Identifier(rows.table), key=key, condition=rows.condition)
 
 
 async def rows_as_json(db: Queries, table: Table, owner_id: Any, columns: list[Column]) -> AsyncIterator[list[str]]:
