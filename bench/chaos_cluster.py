@@ -1,16 +1,17 @@
 """Two API processes and three workers on one PostgreSQL, killed at random under load: no acknowledged work is lost.
 
 Run: python -m bench.chaos_cluster [--contacts 20000] [--kills 30] [--restarts 1] [--pooler 0] [--seed 7]
-                                   [--failover 0]
+                                   [--failover 0] [--nodes 0]
 
 For the processes, the database is an external one (DATABASE_URL). With `--pooler N`, they connect to it through
 PgBouncer (DATABASE_POOLER_URL), which is killed N times. With `--failover N`, it is two PostgreSQL servers with
 synchronous replication that Patroni manages, with the settings in deploy/patroni; N times, the primary is killed, its
 standby is promoted, and the killed one is started again and becomes the standby. Half of the processes connect through
 HAProxy, the others with a URL of both servers (`target_session_attrs`), and all read from the standby
-(DATABASE_REPLICA_URL). While clients send mail, record events and sign
-customers in, and while a campaign is sent, processes are killed (`kill -9`) at random and started again. The clients
-repeat a request, with either API, until they get a response. At the end:
+(DATABASE_REPLICA_URL). With `--nodes N`, it is a Citus with two servers behind the coordinator; N times, one of them is
+killed and started again. While clients send mail, record events and sign customers in, and while a campaign is sent,
+processes are killed (`kill -9`) at random and started again. The clients repeat a request, with either API, until they
+get a response. At the end:
 
 C1  every acknowledged send was received, one send per idempotency key, copies ≤ 1 + recorded ambiguous attempts;
 C2  the campaign is SENT, with one send to each contact, and each was received;
@@ -48,6 +49,7 @@ from bench.emails import Server, relay_environment, sink, verified_domain
 from bench.webhooks import Receiver
 from postern.kernel.database.embedded import EmbeddedPostgres, running_servers
 from postern.kernel.database.migrations import migrate
+from tests.peers.citus import Citus, distributed
 from tests.peers.patroni import QUICK, PatroniCluster, patroni_cluster
 from tests.peers.pgbouncer import pgbouncer
 
@@ -89,6 +91,8 @@ class Kills:
     """Of the database."""
     pooler: int = 0
     failover: int = 0
+    nodes: int = 0
+    """Of the servers behind the coordinator of a Citus."""
 
 
 class Cluster:
@@ -104,6 +108,7 @@ class Cluster:
         self.chance = random.Random(seed)
         self.postgres = EmbeddedPostgres(folder / "database")
         self.patroni: PatroniCluster | None = None
+        self.citus: Citus | None = None
         self.killed: Counter[str] = Counter()
         self.load = Load()
         self.is_over = False
@@ -137,6 +142,10 @@ class Cluster:
 
     @contextmanager
     def _database(self) -> Iterator[str]:
+        if self.kills.nodes:
+            with distributed() as self.citus:
+                yield self.citus.url
+            return
         if not self.kills.failover:
             try:
                 yield self.postgres.start()
@@ -214,7 +223,7 @@ class Cluster:
     async def _kill_at_random(self) -> None:
         victims = [self.chance.choice(PARTS) for _ in range(self.kills.processes)]
         victims += ["database"] * self.kills.restarts + ["pooler"] * self.kills.pooler
-        victims += ["primary"] * self.kills.failover
+        victims += ["primary"] * self.kills.failover + ["node"] * self.kills.nodes
         self.chance.shuffle(victims)
         for victim in victims:
             await asyncio.sleep(self.chance.uniform(0.2, 1.0))
@@ -228,6 +237,8 @@ class Cluster:
                 await asyncio.to_thread(self.pooler.start)
             elif victim == "primary":
                 await self._fail_over()
+            elif victim == "node":
+                await self._restart_node()
             else:
                 await asyncio.to_thread(self._kill, victim)
                 await asyncio.sleep(self.chance.uniform(0.0, 0.5))
@@ -250,6 +261,14 @@ class Cluster:
         await asyncio.sleep(self.chance.uniform(0.0, 0.5))
         await asyncio.to_thread(patroni.start_node, primary)
         await asyncio.to_thread(patroni.wait_for_standby)
+
+    async def _restart_node(self) -> None:
+        """Kill a server behind the coordinator, and start it again."""
+        assert self.citus
+        node = self.chance.choice(self.citus.workers)
+        await asyncio.to_thread(node.kill)
+        await asyncio.sleep(self.chance.uniform(0.0, 2.0))
+        await asyncio.to_thread(node.start)
 
     async def _first_confirmation(self, server: Server) -> float:
         """Wait until an API confirms a write; when it did, in seconds of the monotonic clock."""
@@ -494,16 +513,17 @@ def run(
     *,
     pooler: int = 0,
     failover: int = 0,
+    nodes: int = 0,
     patient: bool = True,
 ) -> dict[str, int]:
     """Run the test once; returns its counts. Raises AssertionError with the violated invariant."""
     with open_folder() as folder:
-        all_kills = Kills(kills, restarts, pooler, failover)
+        all_kills = Kills(kills, restarts, pooler, failover, nodes)
         return Cluster(folder, contacts, all_kills, seed, patient=patient).run()
 
 
 def main() -> None:
-    run_from_command_line(run, contacts=20_000, kills=30, restarts=1, pooler=0, failover=0, seed=7)
+    run_from_command_line(run, contacts=20_000, kills=30, restarts=1, pooler=0, failover=0, nodes=0, seed=7)
 
 
 if __name__ == "__main__":

@@ -188,7 +188,8 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     import psycopg
 
     if request.config.option.on:
-        with distributed() if request.config.option.on == "citus" else nullcontext(request.config.option.on) as url:
+        with distributed() if request.config.option.on == "citus" else nullcontext() as cluster:
+            url = cluster.url if cluster else request.config.option.on
             migrate(url)
             yield url
         return

@@ -3,6 +3,7 @@
 import pytest
 
 from bench.chaos_cluster import run
+from tests.peers.citus import needs_citus
 from tests.peers.patroni import needs_patroni
 from tests.peers.pgbouncer import needs_pgbouncer
 
@@ -38,3 +39,12 @@ def test_a_fail_over_loses_nothing():
     assert_nothing_lost(counts)
     assert counts["logs_read"] >= 1
     assert counts["killed_primary"] == 1
+
+
+@pytest.mark.chaos
+@needs_citus[0]
+@needs_citus[1]
+def test_a_killed_server_of_a_citus_loses_nothing():
+    counts = run(contacts=CONTACTS, kills=1, restarts=0, nodes=2, seed=9, patient=False)
+    assert_nothing_lost(counts)
+    assert counts["killed_node"] == 2

@@ -6,17 +6,21 @@ These tests need no Citus.
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
+from typing import Any, cast
 
 import psycopg
 import pytest
+from psycopg.sql import SQL, Composable
 
 from postern.app import WORK
 from postern.cli.placement import placement
+from postern.identity.customers.tokens import SESSIONS as CUSTOMER_SESSIONS
 from postern.kernel import due
 from postern.kernel.database.distribution import TRIGGER_FUNCTIONS, body_for_shards
 from postern.kernel.database.migration_effects import split_statements
 from postern.kernel.database.migrations import migrations
-from postern.kernel.database.statements import STATEMENTS
+from postern.kernel.database.statements import STATEMENTS, Statement, _composed_parts
+from postern.platform.accounts.operations import SESSIONS as DEVELOPER_SESSIONS
 from tests import distributed_forms
 from tests.distributed_forms import Catalog
 from tests.test_house import with_numbers
@@ -105,6 +109,32 @@ def test_due_work_has_no_form_that_citus_refuses(catalog):
             forms = refused(catalog, due._due_query(*parts).decode())
             assert {kind for kind in forms if not kind.startswith(UNFILTERED)} == set(), work.name
             assert refused(catalog, due._claim_query(*parts, work.row_type).decode()) == set(), work.name
+
+
+def composed(catalog: Catalog, statement: Statement, **parts: Composable) -> str:
+    """The statement in a distributed database, with these parts."""
+    is_list = "%(project_id)s::uuid[]" in statement.distributed_text
+    values = {**parts, "project_id": [] if is_list else None}
+    text = SQL(cast(Any, statement.distributed_text)).format(**_composed_parts(values, is_distributed=True))
+    return text.as_string(catalog.connection)
+
+
+SESSION_STATEMENTS = [
+    statement for statement in STATEMENTS if "security.session_store." in statement.name and "{" in statement.text
+]
+
+
+@pytest.mark.parametrize("policy", [CUSTOMER_SESSIONS, DEVELOPER_SESSIONS], ids=["customers", "developers"])
+@pytest.mark.parametrize("statement", SESSION_STATEMENTS, ids=lambda statement: statement.name.rpartition(".")[2])
+def test_sessions_with_what_they_contain_have_no_refused_form(catalog, statement, policy):
+    text = composed(
+        catalog,
+        statement,
+        subject=policy.subject,
+        may_activate=policy.may_activate,
+        first_organization=policy.first_organization,
+    )
+    assert refused(catalog, text) == set()
 
 
 UNFILTERED = distributed_forms.unfiltered("")

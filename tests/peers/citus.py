@@ -40,10 +40,9 @@ SETTINGS = {
     "shared_buffers": "64MB",
     # A killed server comes back with all that was committed. Only a machine that crashes would lose it.
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
 }
-SHARDS = 8
+SHARDS = 4
 
 
 @dataclass
@@ -148,11 +147,11 @@ def citus(workers: int = 2) -> Iterator[Citus]:
 
 
 @contextmanager
-def distributed() -> Iterator[str]:
-    """Run a Citus with a migrated and distributed database for the block; yields its URL."""
+def distributed() -> Iterator[Citus]:
+    """Run a Citus with a migrated and distributed database for the block."""
     with citus() as cluster:
         migrate(cluster.url)
         with psycopg.connect(cluster.url, autocommit=True) as connection:
             for step in Distribution(connection, placement()).steps():
                 step.run()
-        yield cluster.url
+        yield cluster

@@ -42,7 +42,8 @@ MAY_ACTIVATE = SQL("""exists (
       on organization.project_id = member.project_id and organization.id = member.organization_id
      and organization.status = 'ACTIVE'
     where member.project_id = s.project_id and member.organization_id = active.organization_id
-      and member.customer_id = s.subject_id /*distributed and member.project_id = :project */)""")
+      and member.customer_id = s.subject_id
+      /*distributed and member.project_id = :project and organization.project_id = :project */)""")
 """`SessionPolicy.may_activate`: members may make an ACTIVE organization active. The statements that contain it have
 the rows `s` (the session) and `active` (with the id of the organization)."""
 
@@ -84,7 +85,8 @@ SUBJECT = SQL(f"""(
               on organization.project_id = member.project_id and organization.id = member.organization_id
              and organization.status = 'ACTIVE'
             where member.project_id = customer.project_id and member.customer_id = customer.id
-              and member.organization_id = active.organization_id /*distributed and member.project_id = :project */))
+              and member.organization_id = active.organization_id
+              /*distributed and member.project_id = :project and organization.project_id = :project */))
     from customers customer join projects project on project.id = customer.project_id
     where customer.project_id = s.project_id and customer.id = s.subject_id
       and (customer.banned_at is null or customer.ban_expires_at <= %(now)s)
@@ -100,7 +102,7 @@ FIRST_ORGANIZATION = SQL("""(
           on organization.project_id = member.project_id and organization.id = member.organization_id
          and organization.status = 'ACTIVE'
         where member.project_id = s.project_id and member.customer_id = s.subject_id
-            /*distributed and member.project_id = :project */
+            /*distributed and member.project_id = :project and organization.project_id = :project */
     )
     select organization_id from member
     where organization_id = s.sso_organization_id

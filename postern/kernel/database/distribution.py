@@ -466,18 +466,27 @@ SHARD_GROUPS = """
     group by d.shardminvalue, s.nodename, s.nodeport order by 3 desc, 1 limit 3
 """
 
-# The shard with the same range of each table is on the same server.
+# The shard with the same range of each table is on the same server. In a backup that was restored into a single server,
+# the table is not a shard.
 ON_SHARD = """
     create function on_shard(statement text, relation oid) returns text language plpgsql stable as $function$
     declare
         mentioned text;
+        beside text;
+        shard bigint;
     begin
+        if to_regclass('pg_catalog.pg_dist_shard') is not null then
+            select shardid into shard from pg_dist_shard
+            where shardid = substring(relation::regclass::text from '_(\\d+)$')::bigint;
+        end if;
         for mentioned in select distinct match[1] from regexp_matches(statement, '{(\\w+)}', 'g') as match loop
-            statement := replace(statement, '{' || mentioned || '}', (
-                select shard_name(beside.logicalrelid, beside.shardid) from pg_dist_shard this
-                join pg_dist_shard beside on beside.shardminvalue = this.shardminvalue
-                where this.shardid = substring(relation::regclass::text from '_(\\d+)$')::bigint
-                  and beside.logicalrelid = mentioned::regclass));
+            beside := quote_ident(mentioned);
+            if shard is not null then
+                select shard_name(other.logicalrelid, other.shardid) into strict beside from pg_dist_shard this
+                join pg_dist_shard other on other.shardminvalue = this.shardminvalue
+                where this.shardid = shard and other.logicalrelid = mentioned::regclass;
+            end if;
+            statement := replace(statement, '{' || mentioned || '}', beside);
         end loop;
         return statement;
     end $function$

@@ -115,8 +115,9 @@ async def received_mails(world: Any, project_id: str, address: str) -> list[dict
         while await (await connection.execute(queued_mails, [project_id, address])).fetchone():
             await asyncio.sleep(0.02)
         rows = await connection.execute(
-            "select s.id, s.subject, b.body, c.sealed from sends s join send_bodies b on b.send_id = s.id"
-            " left join captured_messages c on c.send_id = s.id"
+            "select s.id, s.subject, b.body, c.sealed from sends s"
+            " join send_bodies b on (b.project_id, b.send_id) = (s.project_id, s.id)"
+            " left join captured_messages c on (c.project_id, c.send_id) = (s.project_id, s.id)"
             " where s.project_id = %s and s.recipient = %s order by s.id",
             [project_id, address],
         )

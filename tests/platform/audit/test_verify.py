@@ -15,7 +15,7 @@ CHANGES = {
     "an entry removed": "delete from audit_log where chain_id = %s and seq = 2",
     "the last entry removed": "delete from audit_log where chain_id = %s and seq = (select max(seq) from audit_log l"
     " where l.chain_id = audit_log.chain_id)",
-    "two entries swapped": "update audit_log set seq = case seq when 2 then 1002 else seq end where chain_id = %s",
+    "two entries swapped": "update audit_log set seq = case when seq = 2 then 1002 else seq end where chain_id = %s",
 }
 
 
