@@ -5,6 +5,7 @@ These tests need no Citus.
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Any, cast
 
@@ -12,14 +13,18 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Composable
 
-from postern.app import WORK
+from postern.app import REACTIONS, WORK
 from postern.cli.placement import placement
+from postern.identity.customers.rules import _has_status
 from postern.identity.customers.tokens import SESSIONS as CUSTOMER_SESSIONS
 from postern.kernel import due
 from postern.kernel.database.distribution import TRIGGER_FUNCTIONS, body_for_shards
 from postern.kernel.database.migration_effects import split_statements
 from postern.kernel.database.migrations import migrations
 from postern.kernel.database.statements import STATEMENTS, Statement, _composed_parts
+from postern.kernel.values import NO_ID, Moment
+from postern.messaging.audiences.rules import RuleCondition, Rules, compile_rules
+from postern.messaging.emails.logs import _contains, _contains_each, _has_recipient
 from postern.platform.accounts.operations import SESSIONS as DEVELOPER_SESSIONS
 from tests import distributed_forms
 from tests.distributed_forms import Catalog
@@ -135,6 +140,47 @@ def test_sessions_with_what_they_contain_have_no_refused_form(catalog, statement
         first_organization=policy.first_organization,
     )
     assert refused(catalog, text) == set()
+
+
+RULES = Rules(
+    conditions=[
+        RuleCondition(field="events.ordered", operator="gte", value=2),
+        RuleCondition(field="events.ordered", operator="exists"),
+        RuleCondition(field="audience", operator="in", value=[str(NO_ID)]),
+    ]
+)
+NOW = Moment.of(datetime(2026, 1, 1, tzinfo=UTC))
+CUSTOMER_CONDITIONS = [_has_status("locked", NOW)]
+LOG_CONDITIONS = [_contains(NO_ID, "ada"), _contains_each(NO_ID, "ada"), _has_recipient(NO_ID, "ada@example.com")]
+REACTION_CONDITIONS = [SQL(", ".join([reaction.condition for reaction in REACTIONS]))]
+RULE_CONDITIONS = [compile_rules(RULES, 0).sql]
+CONDITIONS = {
+    "identity.customers.store.list_customers": CUSTOMER_CONDITIONS,
+    "identity.customers.store.search_customers": CUSTOMER_CONDITIONS,
+    "identity.customers.store.count_customers": CUSTOMER_CONDITIONS,
+    "identity.customers.store.export_customers": CUSTOMER_CONDITIONS,
+    "messaging.audiences.store.update_memberships": RULE_CONDITIONS,
+    "messaging.audiences.store.refill_members": RULE_CONDITIONS,
+    "messaging.audiences.store.matching": RULE_CONDITIONS,
+    "messaging.audiences.store.count_matching": RULE_CONDITIONS,
+    "messaging.audiences.store.newest_matching": RULE_CONDITIONS,
+    "messaging.automations.store.matching_events": [SQL("true")],
+    "messaging.emails.store.list_log": LOG_CONDITIONS,
+    "messaging.emails.store.count_log": LOG_CONDITIONS,
+    "messaging.emails.store.count_log_up_to": LOG_CONDITIONS,
+    "messaging.emails.store.stream_log": LOG_CONDITIONS,
+    "platform.events.store.insert_events": REACTION_CONDITIONS,
+}
+"""Parts of statements that read other tables."""
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_conditions_have_no_refused_form(catalog, name):
+    statement = next(statement for statement in STATEMENTS if statement.name == f"postern.{name}")
+    part = re.search(r"{(\w+)}", statement.text)
+    assert part
+    texts = [composed(catalog, statement, **{part[1]: condition}) for condition in CONDITIONS[name]]
+    assert [refused(catalog, text) for text in texts] == [set() for _ in texts]
 
 
 UNFILTERED = distributed_forms.unfiltered("")

@@ -351,7 +351,8 @@ class _Compiler:
     def last_event_time(self, name: str) -> Composable:
         """An SQL expression for the time of the contact's last custom event of this name; null if there is none."""
         return SQL("""(select max(e.occurred_at) from events e
-            where e.project_id = c.project_id and e.subject_id = c.id and e.type = {})""").format(self.text(name))
+            where e.project_id = c.project_id and e.subject_id = c.id and e.type = {}
+            /*distributed and e.project_id = :project */)""").format(self.text(name))
 
     def on_count(self, name: str, operator: str, value: int, within_days: float | None) -> Composable:
         """A condition on how often a custom event happened. Counts at most one event more than `value`."""
@@ -359,6 +360,7 @@ class _Compiler:
         return SQL("""((select count(*) from (
             select from events e
             where e.project_id = c.project_id and e.subject_id = c.id and e.type = {name} and {since}
+            /*distributed and e.project_id = :project */
             limit {limit}) as counted) {comparison} {value})""").format(
             name=self.text(name),
             since=since,
@@ -373,7 +375,7 @@ class _Compiler:
         # `offset 0` keeps the planner from reading the members of all audiences before filtering by contact.
         member = SQL("""exists (
             select from audience_members m
-            where m.project_id = c.project_id and m.contact_id = c.id
+            where m.project_id = c.project_id and m.contact_id = c.id /*distributed and m.project_id = :project */
               and m.audience_id in (select listed.id::uuid from jsonb_array_elements_text({}) as listed (id))
             offset 0)""").format(self.value(audience_ids))
         return member if operator in ("eq", "in") else SQL("not {}").format(member)
