@@ -394,6 +394,12 @@ def test_prepared_statements_survive_a_new_column_in_every_table():
     assert {statement: error for statement, error in errors.items() if error} == {}
 
 
+def test_braces_are_doubled_only_in_statements_that_are_composed():
+    """Elsewhere PostgreSQL gets both of them, and before version 17 an array `{{}}` is malformed."""
+    plain = [statement for statement in STATEMENTS if not re.search(r"{\w+}", statement.text)]
+    assert [statement.name for statement in plain if "{{" in statement.text] == []
+
+
 def prepared_parameters(connection: psycopg.Connection, name: str, text: str) -> str:
     """Prepare a statement, and return nulls for its parameters, in parentheses."""
     for part in ("true", "null"):  # As in `statement_error`.

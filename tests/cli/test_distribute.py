@@ -133,7 +133,7 @@ def refusal(connection: psycopg.Connection, types: dict[int, str], statement: St
             connection.execute("rollback")
             connection.execute("begin")
         else:
-            return None if "{{}}" in statement.text else prepared.error_message.decode()
+            return prepared.error_message.decode()
         described = server.describe_prepared(b"checked")
         names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement.distributed_text)))
         values = [value(name, types[described.param_type(index)], statement.text) for index, name in enumerate(names)]

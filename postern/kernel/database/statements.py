@@ -632,11 +632,17 @@ def copied_statement(
             assert isinstance(db, Transaction), f"{function.__name__} needs a transaction."
             constants = cast(Sequence[bytes], kwargs["constants"])
             first = b"".join((row_start, copied_value(cast(UUID, kwargs["project_id"])), *constants))
-            async with db.connection() as connection, connection.cursor() as cursor, cursor.copy(text) as copy:
-                await copy.write(_COPY_SIGNATURE)
-                for start in range(0, len(rows), COPIED_TOGETHER):
-                    await copy.write(first + first.join(rows[start : start + COPIED_TOGETHER]))
-                await copy.write(_COPY_END)
+            async with db.connection() as connection, connection.cursor() as cursor:
+                try:
+                    async with cursor.copy(text) as copy:
+                        await copy.write(_COPY_SIGNATURE)
+                        for start in range(0, len(rows), COPIED_TOGETHER):
+                            await copy.write(first + first.join(rows[start : start + COPIED_TOGETHER]))
+                        await copy.write(_COPY_END)
+                except InternalError_ as error:
+                    if other := _error_of_server(error):
+                        raise other from error
+                    raise
 
         return run
 

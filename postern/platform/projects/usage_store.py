@@ -33,8 +33,8 @@ async def lock_activations(tx: Transaction, *, project_id: UUID) -> str: ...
         where a.project_id = %(project_id)s and (
             a.active and (strpos(lower(a.trigger::text || a.steps::text), %(text)s) > 0 or exists (
                 select from jsonb_path_query(a.steps, '$.**.fromEmail') as sender (address)
-                where lower(sender.address #>> '{{}}') like '%%@' || %(domain)s
-                   or lower(sender.address #>> '{{}}') like '%%@' || %(domain)s || '>'))
+                where lower(sender.address #>> '{}') like '%%@' || %(domain)s
+                   or lower(sender.address #>> '{}') like '%%@' || %(domain)s || '>'))
             or exists (
                 select from automation_versions v
                 where (v.project_id, v.automation_id) = (a.project_id, a.id)

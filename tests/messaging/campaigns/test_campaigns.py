@@ -2,7 +2,7 @@
 
 import csv
 import io
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from uuid import uuid4
 
@@ -240,10 +240,10 @@ async def set_status(world, campaign, status):
         await connection.execute(
             """
             update campaigns set status = %(status)s, due_at = null,
-                scheduled_at = case when %(status)s = 'SCHEDULED' then now() + interval '1 day' end
+                scheduled_at = case when %(status)s = 'SCHEDULED' then %(tomorrow)s::timestamptz end
             where id = %(id)s
             """,
-            {"status": status, "id": campaign["id"]},
+            {"status": status, "id": campaign["id"], "tomorrow": datetime.now(UTC) + timedelta(days=1)},
         )
 
 
