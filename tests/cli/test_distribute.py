@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from psycopg.errors import InternalError_
 
-from postern.cli.placement import placement
+from postern.cli.placement import placement, unfinished_distribution
 from postern.kernel.database.distribution import Distribution
 from postern.kernel.database.migrations import migrate, migrations_folder
 from postern.kernel.database.statements import STATEMENTS, Statement, _error_of_server
@@ -241,3 +241,21 @@ async def run_main_flows(server: WholeServer, cluster: Citus, sink: Sink) -> Non
             assert asyncio.get_running_loop().time() < ends, answer.text
             await asyncio.sleep(0.2)
         assert answer.json()["status"] == "SENT"
+
+
+def test_a_backup_is_restored_into_one_server(cluster, tmp_path):
+    postern(cluster, tmp_path, "backup", str(tmp_path / "backup"))
+    with psycopg.connect(cluster.url, autocommit=True) as connection:
+        connection.execute("create database restored")
+        counted = connection.execute(COUNTED).fetchone()
+    url = cluster.url.replace("/postern", "/restored")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("create extension citus")
+        environment = os.environ | {"DATABASE_URL": url, "POSTERN_DATA": str(tmp_path)}
+        done = run_command("restore", str(tmp_path / "backup"), environment=environment)
+        assert done.returncode == 0, done.stderr
+        assert unfinished_distribution(connection) == ""
+        assert connection.execute(COUNTED).fetchone() == counted
+        # The functions of triggers, which `postern distribute` has changed, also work on a single server.
+        connection.execute("delete from contacts where email like 'contact-%'")
+        assert connection.execute(COUNTED).fetchone() == connection.execute(RECOUNTED).fetchone() != counted
