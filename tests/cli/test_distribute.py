@@ -24,7 +24,7 @@ from tests.commands import run_command
 from tests.messaging.domains.test_domains import publish
 from tests.peers.citus import Citus, citus, needs_citus
 from tests.peers.smtp_sink import Sink
-from tests.peers.whole_server import START_SECONDS, WholeServer
+from tests.peers.whole_server import START_SECONDS, WholeServer, own_database
 from tests.test_house import with_numbers
 
 pytestmark = needs_citus
@@ -32,11 +32,33 @@ WAIT_SECONDS = 120
 PROJECT = uuid.UUID("01900000-0000-7000-8000-000000000001")
 
 
+CONTACTS = 500
+ADD_PROJECT = """
+    with account as (
+        insert into accounts (id, name, created_at, updated_at) values (gen_random_uuid(), 'Reader', now(), now())
+        returning id
+    )
+    insert into projects (id, account_id, name, created_at, updated_at)
+    select gen_random_uuid(), id, 'Reader', now(), now() from account
+"""
+ADD_CONTACTS = """
+    insert into contacts (project_id, id, email, email_key, created_at, updated_at)
+    select projects.id, gen_random_uuid(), address, address, now(), now() from projects
+    cross join (select 'reader-' || number || '@example.com' as address from generate_series(1, %s) as number) as added
+"""
+
+
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Citus]:
-    """A Citus with a migrated database, which `postern distribute` has distributed after it was interrupted."""
-    with citus() as cluster:
-        migrate(cluster.url)
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Citus]:
+    """A Citus with a database that was restored from the backup of a single server. `postern distribute` has been
+    interrupted on it."""
+    folder = tmp_path_factory.mktemp("single")
+    with citus() as cluster, own_database() as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(ADD_PROJECT)
+            connection.execute(ADD_CONTACTS, [CONTACTS])
+        postern(url, folder, "backup", str(folder / "backup"))
+        postern(cluster.url, folder, "restore", str(folder / "backup"))
         with psycopg.connect(cluster.url, autocommit=True) as connection:
             interrupted = Distribution(connection, placement())
             for step in islice(interrupted.steps(), 30):
@@ -44,32 +66,38 @@ def cluster() -> Iterator[Citus]:
         yield cluster
 
 
-def postern(cluster: Citus, folder: Path, *words: str) -> str:
-    done = run_command(*words, environment=os.environ | {"DATABASE_URL": cluster.url, "POSTERN_DATA": str(folder)})
+def postern(url: str, folder: Path, *words: str) -> str:
+    done = run_command(*words, environment=os.environ | {"DATABASE_URL": url, "POSTERN_DATA": str(folder)})
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_an_interrupted_distribution_goes_on(cluster, tmp_path):
-    assert "add the foreign key sends" in postern(cluster, tmp_path, "distribute", "--dry-run")
-    assert "steps are left" in postern(cluster, tmp_path, "distribute", "status")
+    assert "add the foreign key sends" in postern(cluster.url, tmp_path, "distribute", "--dry-run")
+    assert "steps are left" in postern(cluster.url, tmp_path, "distribute", "status")
     environment = os.environ | {"DATABASE_URL": cluster.url, "POSTERN_DATA": str(tmp_path)}
     for command in ("worker", "serve"):
         refused = run_command(command, environment=environment)
         assert refused.returncode != 0
         assert "is not finished" in refused.stderr
         assert "Run `postern distribute`." in refused.stderr
-    assert "is not finished" in postern(cluster, tmp_path, "migrate")
-    assert "Everything is distributed. Start" in postern(cluster, tmp_path, "distribute")
-    assert postern(cluster, tmp_path, "distribute") == "Everything is distributed.\n"
-    status = postern(cluster, tmp_path, "distribute", "status")
+    assert "is not finished" in postern(cluster.url, tmp_path, "migrate")
+    assert "Everything is distributed. Start" in postern(cluster.url, tmp_path, "distribute")
+    assert postern(cluster.url, tmp_path, "distribute") == "Everything is distributed.\n"
+    status = postern(cluster.url, tmp_path, "distribute", "status")
     assert status.endswith("Everything is distributed.\n")
+    assert re.search(r"^The largest server has \d\.\d\d times the average\.$", status, re.MULTILINE)
+    assert re.search(r"^Shards \d, on 127\.0\.0\.1:\d+: [\d.]+ MB$", status, re.MULTILINE)
+    assert re.search(r"^contacts: distributed, [\d.]+ MB$", status, re.MULTILINE)
     assert [f"127.0.0.1:{node.port}: 0 shards" in status for node in (cluster.coordinator, *cluster.workers)] == [
         True, False, False,
     ]  # fmt: skip
     with psycopg.connect(cluster.url) as connection:
         constraints = "select count(*) from pg_constraint where contype = 'f' and not convalidated"
         assert connection.execute(constraints).fetchone() == (0,)
+        # Rows that are copied into shards are not counted again.
+        counted = "select sum(count) from contact_rollups where measure = 'total'"
+        assert connection.execute(counted).fetchone() == (CONTACTS,)
 
 
 NEW_TABLE = """
@@ -90,10 +118,10 @@ def test_a_migration_adds_a_table(cluster, tmp_path):
     shutil.copytree(migrations_folder(), folder)
     (folder / "9990_notes.sql").write_text(NEW_TABLE)
     migrate(cluster.url, folder=folder)
-    left = postern(cluster, tmp_path, "distribute", "--dry-run")
+    left = postern(cluster.url, tmp_path, "distribute", "--dry-run")
     assert left == "let count_notes write to shards\n"
-    postern(cluster, tmp_path, "distribute")
-    assert postern(cluster, tmp_path, "distribute") == "Everything is distributed.\n"
+    postern(cluster.url, tmp_path, "distribute")
+    assert postern(cluster.url, tmp_path, "distribute") == "Everything is distributed.\n"
     with psycopg.connect(cluster.url, autocommit=True) as connection:
         connection.execute("insert into notes (project_id, id) values (%s, %s)", [PROJECT, PROJECT])
         assert connection.execute("select count(*) from notes").fetchone() == (1,)
@@ -187,7 +215,7 @@ async def test_the_service_works_on_it_and_survives_a_server(cluster, tmp_path):
             server.stop()
             await asyncio.to_thread(thread.join, START_SECONDS)
     assert server.failure is None
-    checked = postern(cluster, tmp_path, "audit", "verify")
+    checked = postern(cluster.url, tmp_path, "audit", "verify")
     assert "intact" in checked
     assert "NOT" not in checked
     with psycopg.connect(cluster.url) as connection:
@@ -244,7 +272,7 @@ async def run_main_flows(server: WholeServer, cluster: Citus, sink: Sink) -> Non
 
 
 def test_a_backup_is_restored_into_one_server(cluster, tmp_path):
-    postern(cluster, tmp_path, "backup", str(tmp_path / "backup"))
+    postern(cluster.url, tmp_path, "backup", str(tmp_path / "backup"))
     with psycopg.connect(cluster.url, autocommit=True) as connection:
         connection.execute("create database restored")
         counted = connection.execute(COUNTED).fetchone()

@@ -307,8 +307,9 @@ async def in_one_transaction(world, contact_id, audience_id):
     async with world.db.connection() as connection:
         query = """
             select c.xmin = m.xmin and m.xmin = e.xmin from contacts c
-            join audience_members m on m.contact_id = c.id and m.audience_id = %(audience)s
-            join events e on e.subject_id = c.id and e.type = 'audience.joined'
+            join audience_members m on (m.project_id, m.contact_id) = (c.project_id, c.id)
+                and m.audience_id = %(audience)s
+            join events e on (e.project_id, e.subject_id) = (c.project_id, c.id) and e.type = 'audience.joined'
                 and e.data ->> 'audienceId' = %(audience)s::text
             where c.id = %(contact)s
         """
