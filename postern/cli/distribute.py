@@ -59,8 +59,9 @@ def status() -> None:
         planned = distribution.plan()
     for node in nodes:
         state = "" if node.active else ", NOT active"
-        print(f"{node.address}: {node.shards} shards, {node.octets / UNIT:,.1f} MB{state}")
-    sizes = [node.octets for node in nodes if node.shards]
+        size = "NOT reachable" if node.octets is None else f"{node.octets / UNIT:,.1f} MB"
+        print(f"{node.address}: {node.shards} shards, {size}{state}")
+    sizes = [node.octets or 0 for node in nodes if node.shards]
     if sizes and sum(sizes):
         print(f"The largest server has {max(sizes) * len(sizes) / sum(sizes):.2f} times the average.")
     for group in largest:

@@ -261,6 +261,8 @@ async def run_main_flows(server: WholeServer, cluster: Citus, sink: Sink) -> Non
 
         worker = cluster.workers[0]
         await asyncio.to_thread(worker.kill)
+        status = await asyncio.to_thread(postern, cluster.url, server.folder, "distribute", "status")
+        assert re.search(rf"^127\.0\.0\.1:{worker.port}: \d+ shards, NOT reachable$", status, re.MULTILINE)
         answers = [(await client.post("/emails", json=mail)).status_code for _ in range(3)]
         assert set(answers) <= {201, 503}
         await asyncio.to_thread(worker.start)

@@ -76,7 +76,8 @@ class Node(NamedTuple):
     address: str
     active: bool
     shards: int
-    octets: int
+    octets: int | None
+    """None if the server cannot be reached."""
 
 
 class DistributedTable(NamedTuple):
@@ -448,20 +449,22 @@ UNKNOWN_FUNCTIONS = """
 """
 
 NODES = """
-    select n.nodename || ':' || n.nodeport, n.isactive, count(s.shardid), coalesce(sum(s.shard_size), 0)::bigint
+    select n.nodename || ':' || n.nodeport, n.isactive, count(s.shardid),
+           case when not coalesce(bool_or(s.shard_size is null and s.shardid is not null), false)
+                then coalesce(sum(s.shard_size), 0)::bigint end
     from pg_dist_node n left join citus_shards s on (s.nodename, s.nodeport) = (n.nodename, n.nodeport)
       and s.citus_table_type = 'distributed'
     where n.noderole = 'primary' group by 1, 2, n.groupid order by n.groupid
 """
 
 TABLES = """
-    select table_name::text, citus_table_type, sum(shard_size)::bigint from citus_shards
+    select table_name::text, citus_table_type, coalesce(sum(shard_size), 0)::bigint from citus_shards
     group by 1, 2 order by 3 desc, 1 limit 10
 """
 
 SHARD_GROUPS = """
     select row_number() over (order by d.shardminvalue::bigint), s.nodename || ':' || s.nodeport,
-           sum(s.shard_size)::bigint
+           coalesce(sum(s.shard_size), 0)::bigint
     from citus_shards s join pg_dist_shard d using (shardid) where s.citus_table_type = 'distributed'
     group by d.shardminvalue, s.nodename, s.nodeport order by 3 desc, 1 limit 3
 """
