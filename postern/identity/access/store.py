@@ -194,7 +194,9 @@ async def access_facts(
           on organization.project_id = member.project_id and organization.id = member.organization_id
          and organization.status = 'ACTIVE'
     ) on member.project_id = customer.project_id and member.customer_id = customer.id
-     and member.organization_id = %(organization_id)s
+     and member.organization_id = /*single*/%(organization_id)s/*end*/
+        /*distributed coalesce(%(organization_id)s, '00000000-0000-0000-0000-000000000000'::uuid)
+        and member.project_id = :project and organization.project_id = :project */
     where customer.project_id = %(project_id)s and customer.id = %(customer_id)s
 """)
 async def granted_permissions(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import psycopg
-from psycopg.sql import SQL, Composable, Identifier, Placeholder
+from psycopg.sql import SQL, Composable, Composed, Identifier, Placeholder
 
 from postern.kernel.database.statements import Queries
 
@@ -199,7 +199,7 @@ KEY_COLUMNS = """
 """
 
 
-def _delete_by_key(rows: RowsToDelete, names: list[str]) -> Composable:
+def _delete_by_key(rows: RowsToDelete, names: list[str]) -> Composed:
     key = SQL(", ").join(Identifier(name) for name in names)
     return DELETE_BY_KEY.format(table=Identifier(rows.table), key=key, condition=rows.condition)
 
