@@ -13,6 +13,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
+from postern.kernel.batching import groups_of
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.problems import Conflict
 from postern.kernel.values import Moment, new_id
@@ -104,6 +105,16 @@ async def apply_signals(world: "World", signals: Sequence[DeliverySignal]) -> li
         return await apply_signals_in(tx, signals, world.clock())
 
 
+async def _apply_by_project(tx: Transaction, signals: Sequence[DeliverySignal], now: Moment) -> list[SignalResult]:
+    """The same, one project after the other, for a distributed database."""
+    results: dict[int, SignalResult] = {}
+    async with tx.savepoint():
+        for indexes in groups_of(range(len(signals)), lambda index: signals[index].project_id):
+            applied = await apply_signals_in(tx, [signals[index] for index in indexes], now)
+            results |= zip(indexes, applied, strict=True)
+    return [results[index] for index in range(len(signals))]
+
+
 async def apply_signals_in(tx: Transaction, signals: Sequence[DeliverySignal], now: Moment) -> list[SignalResult]:
     """Apply signals in an open transaction, in their order; returns what each did.
 
@@ -115,6 +126,8 @@ async def apply_signals_in(tx: Transaction, signals: Sequence[DeliverySignal], n
         raise ValueError(f"At most {SIGNALS_LIMIT} signals can be applied together.")
     if not signals:
         return []
+    if tx.is_distributed and len({signal.project_id for signal in signals}) > 1:
+        return await _apply_by_project(tx, signals, now)
     rows = await store.lock_sends(
         tx,
         project_id=sorted({signal.project_id for signal in signals}),

@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, LiteralString
 from uuid import UUID
 
 import msgspec
 from psycopg.sql import SQL
 
+from postern.kernel.batching import groups_of
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import get
@@ -138,6 +140,9 @@ async def record_all(tx: Transaction, events: list[EventRow]) -> bool:
     condition is false. Returns whether there were reactions."""
     if not events:
         return False
+    if tx.is_distributed and len({event.project_id for event in events}) > 1:
+        groups = groups_of(events, attrgetter("project_id"))
+        return any([await record_all(tx, group) for group in groups])
     rows = [msgspec.structs.asdict(event) for event in events]
     types = {event.type for event in events}
     reactions = [reaction for reaction in tx.hooks.reactions if any(map(reaction.reacts_to, types))]

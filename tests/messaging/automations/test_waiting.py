@@ -21,6 +21,8 @@ EXPLAIN = b"explain (analyze, format json) "
 class ExplainingConnection:
     """A connection that counts how many rows of `automation_runs` its queries read, by `explain (analyze)`."""
 
+    is_distributed = False
+
     def __init__(self, connection):
         self._connection, self.rows_read, self.scans = connection, 0, set()
 
