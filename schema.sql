@@ -1365,6 +1365,59 @@ CREATE TABLE public.mta_sts_policies (
     CONSTRAINT mta_sts_policies_mode_check CHECK ((mode = ANY (ARRAY['enforce'::text, 'testing'::text, 'none'::text])))
 );
 
+CREATE TABLE public.oauth_clients (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    environment text NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    first_party boolean NOT NULL,
+    secret_hash bytea,
+    secret_last_four text,
+    previous_secret_hash bytea,
+    previous_secret_expires_at timestamp with time zone,
+    redirect_uris text[] NOT NULL,
+    post_logout_redirect_uris text[] NOT NULL,
+    grant_types text[] NOT NULL,
+    scopes text[] NOT NULL,
+    website_url text,
+    privacy_url text,
+    terms_url text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.oauth_consents (
+    project_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    scopes text[] NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.oauth_grants (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    scopes text[] NOT NULL,
+    redirect_uri text NOT NULL,
+    nonce text,
+    code_hash bytea NOT NULL,
+    code_challenge text NOT NULL,
+    code_expires_at timestamp with time zone NOT NULL,
+    code_used_at timestamp with time zone,
+    generation integer DEFAULT 0 NOT NULL,
+    rotated_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
 CREATE TABLE public.organization_domains (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2390,6 +2443,15 @@ ALTER TABLE ONLY public.migration_progress
 ALTER TABLE ONLY public.mta_sts_policies
     ADD CONSTRAINT mta_sts_policies_pkey PRIMARY KEY (domain);
 
+ALTER TABLE ONLY public.oauth_clients
+    ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.oauth_consents
+    ADD CONSTRAINT oauth_consents_pkey PRIMARY KEY (project_id, customer_id, client_id);
+
+ALTER TABLE ONLY public.oauth_grants
+    ADD CONSTRAINT oauth_grants_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_pkey PRIMARY KEY (project_id, id);
 
@@ -2776,6 +2838,14 @@ CREATE INDEX mail_sites_seen ON public.mail_sites USING btree (seen_at);
 
 CREATE INDEX mta_sts_policies_expiry ON public.mta_sts_policies USING btree (expires_at);
 
+CREATE INDEX oauth_consents_client ON public.oauth_consents USING btree (project_id, client_id);
+
+CREATE INDEX oauth_grants_client ON public.oauth_grants USING btree (project_id, client_id);
+
+CREATE INDEX oauth_grants_customer ON public.oauth_grants USING btree (project_id, customer_id, client_id);
+
+CREATE INDEX oauth_grants_due ON public.oauth_grants USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX organization_domains_due ON public.organization_domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX organization_domains_newest ON public.organization_domains USING btree (project_id, organization_id, id);
@@ -3132,6 +3202,21 @@ ALTER TABLE ONLY public.invitations
 
 ALTER TABLE ONLY public.mail_site_shares
     ADD CONSTRAINT mail_site_shares_project_id_name_fkey FOREIGN KEY (project_id, name) REFERENCES public.mail_sites(project_id, name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.oauth_clients
+    ADD CONSTRAINT oauth_clients_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.oauth_consents
+    ADD CONSTRAINT oauth_consents_project_id_client_id_fkey FOREIGN KEY (project_id, client_id) REFERENCES public.oauth_clients(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.oauth_consents
+    ADD CONSTRAINT oauth_consents_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.oauth_grants
+    ADD CONSTRAINT oauth_grants_project_id_client_id_fkey FOREIGN KEY (project_id, client_id) REFERENCES public.oauth_clients(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.oauth_grants
+    ADD CONSTRAINT oauth_grants_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;

@@ -47,6 +47,12 @@ from postern.identity.customers.cors import CustomersCors
 from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
 from postern.identity.entitlements import work as entitlement_work
+from postern.identity.oauth import authorization as oauth_authorization
+from postern.identity.oauth import discovery as oauth_discovery
+from postern.identity.oauth import endpoints as oauth_endpoints
+from postern.identity.oauth import logout as oauth_logout
+from postern.identity.oauth import operations as oauth_clients
+from postern.identity.oauth import work as oauth_work
 from postern.identity.organizations import app_family as app_organizations
 from postern.identity.organizations import domains as organization_domains
 from postern.identity.organizations import invitation_pages, invitations, joining
@@ -163,6 +169,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     ),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
+    *operations_of(oauth_clients, oauth_discovery, oauth_authorization, oauth_endpoints, oauth_logout),
 ]
 """All operations of the API."""
 
@@ -183,6 +190,7 @@ WORK: list[Work[Any]] = [
     *(*audience_work.WORK, *email_work.SENDS, site_operations.SITE_TASKS, *domain_limits.DOMAIN_LIMITS),
     *(*tls_reports.WORK, *unattributed.WORK, *certificate_work.WORK, *campaign_work.WORK, *inbound_work.WORK),
     *(customer_mailer.MAILS, *automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
+    *oauth_work.WORK,
 ]
 """All kinds of background work."""
 

@@ -79,6 +79,10 @@ def note_exercised(method: str, path: str) -> None:
             tests.add(test.partition("[")[0])
 
 
+OAUTH_ENDPOINTS = re.compile(r"^/projects/[^/]+/oauth/(token|userinfo|revoke|introspect|par|device)$")
+"""Paths whose errors have the form of OAuth (RFC 6749 §5.2)."""
+
+
 def check_response(method: str, path: str, status: int, headers: Any, body: bytes) -> None:
     """Check a response against the contract, and record the call. Raises AssertionError."""
     assert headers.get("x-request-id"), f"{method} {path}: no X-Request-Id"
@@ -88,6 +92,10 @@ def check_response(method: str, path: str, status: int, headers: Any, body: byte
         if path.startswith("/compat/"):  # Errors have the form of the other company's API.
             return
         if method == "HEAD" or path in ("/readyz", "/metrics"):
+            return
+        if OAUTH_ENDPOINTS.search(path) and headers["content-type"] == "application/json":
+            assert re.match(r"^[a-z_]+$", json.loads(body).get("error", "credential_missing")), body
+            assert status != 500, f"{method} {path}"
             return
         assert headers["content-type"] == "application/problem+json", f"{method} {path}: {status} {body[:300]!r}"
         problem = json.loads(body)

@@ -292,6 +292,15 @@ async def revoke_all(
 ) -> list[UUID]: ...
 
 
+# Keep a live session from ending by idleness. Returns False if it has ended.
+@statement("""
+    update sessions set last_used_at = %(now)s, idle_expires_at = least(%(idle_expires_at)s, expires_at)
+    where project_id = %(project_id)s and id = %(id)s and revoked_at is null and expires_at > %(now)s
+      and idle_expires_at > %(now)s
+""")
+async def renew(db: Queries, *, project_id: UUID, id: UUID, idle_expires_at: Moment, now: Moment) -> bool: ...
+
+
 @statement("""
     update sessions set methods = array_append(methods, %(method)s::text)
     where project_id = %(project_id)s and id = %(id)s

@@ -325,6 +325,12 @@ async def granted_permissions(
     return granted
 
 
+async def descriptions_of_permissions(db: Queries, project_id: UUID, keys: Sequence[str]) -> dict[str, str]:
+    """The permissions among `keys` that the project has declared, with their descriptions; "" for none."""
+    rows = await store.permissions_by_key(db, project_id=project_id, keys=list(keys)) if keys else []
+    return {row.key: row.description or "" for row in rows}
+
+
 async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:
     """The keys of the roles that can be assigned in `scope`, including system roles.
 

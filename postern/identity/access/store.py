@@ -35,6 +35,14 @@ async def count_permissions(db: Queries, *, project_id: UUID) -> int: ...
 async def permissions(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[PermissionRow]: ...
 
 
+# The declared permissions among `keys`.
+@statement("""
+    select id, key, description, created_at from access_permissions
+    where project_id = %(project_id)s and key = any (%(keys)s)
+""")
+async def permissions_by_key(db: Queries, *, project_id: UUID, keys: list[str]) -> list[PermissionRow]: ...
+
+
 # Lock permissions for key share, so that they cannot be deleted; returns the keys of those that exist.
 @statement("""
     select key from access_permissions where project_id = %(project_id)s and key = any (%(keys)s) for key share

@@ -13,5 +13,6 @@ PUBLIC_MODULES = (
     "rules",
     "sessions",
     "sign_in",
+    "tokens",
 )
 """Beside `operations` and `model`, the modules that other features may import."""

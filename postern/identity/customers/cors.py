@@ -1,7 +1,8 @@
 """Cross-origin requests from web pages to the operations that customers call (Fetch §3.2, "CORS protocol").
 
-Only these operations are allowed, and only for the origins in the project's `allowedOrigins`. Cookies are
-not used: `Access-Control-Allow-Credentials` is never sent.
+Only these operations are allowed, and only for the origins in the project's `allowedOrigins`; the endpoints that OAuth
+clients in browsers call, for all origins, because such clients need not belong to the project. Cookies are not used:
+`Access-Control-Allow-Credentials` is never sent.
 """
 
 import re
@@ -23,6 +24,11 @@ PATHS = re.compile(
     r"^/projects/([0-9a-fA-F-]{36})/(auth/(?!pages/)|\.well-known/|access/check|b2b/(entitlements|domain))"
 )
 """Paths that web pages of other origins may request; group 1 is the id of the project."""
+OAUTH_PATHS = re.compile(
+    r"^/(projects/[0-9a-fA-F-]{36}/(oauth/(token|userinfo|revoke)|\.well-known/[a-z.-]+)"
+    r"|\.well-known/oauth-authorization-server/projects/[0-9a-fA-F-]{36})$"
+)
+"""Paths that web pages of all origins may request: what they need is in the request, never in a cookie."""
 METHODS = b"GET, POST, PATCH, DELETE"
 HEADERS = b"authorization, content-type, if-match, if-none-match, x-request-id"
 EXPOSED = b"etag, link, ratelimit, ratelimit-policy, retry-after, x-request-id"
@@ -41,12 +47,14 @@ class CustomersCors:
         self._cache: OrderedDict[UUID, tuple[Moment, frozenset[str]]] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        match = PATHS.match(scope["path"]) if scope["type"] == "http" else None
-        origin = _header(scope, b"origin") if match else None
-        if match is None or origin is None:
+        is_http = scope["type"] == "http"
+        for_all = is_http and OAUTH_PATHS.match(scope["path"]) is not None
+        match = PATHS.match(scope["path"]) if is_http else None
+        origin = _header(scope, b"origin") if for_all or match else None
+        if origin is None or not (for_all or match):
             await self._app(scope, receive, send)
             return
-        allowed = origin in await self._origins(as_id(match[1]))
+        allowed = for_all or (match is not None and origin in await self._origins(as_id(match[1])))
         if scope.get("method") == "OPTIONS" and _header(scope, b"access-control-request-method"):
             await _preflight(send, origin, allowed)
             return

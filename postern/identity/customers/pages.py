@@ -48,6 +48,8 @@ FORM_LIMIT = 65_536
 HTML = ("text/html",)
 WITH_PASSKEYS = ("sign-in.html", "passkey.html")
 """Pages that load the script for passkeys, if the project uses passkeys."""
+EMAIL_LIMIT = 254
+"""Maximum length of the address that a link can enter into a form, in characters (RFC 5321 §4.5.3.1)."""
 PAGE_TRIES = 30
 """How many requests one page token allows, successful or not."""
 BLANK: dict[str, Any] = {
@@ -454,7 +456,7 @@ async def _process_form(
     act: Callable[[dict[str, str], Any], Awaitable[HttpResponse]],
     *,
     needs_flow: bool = True,
-    **values: str,
+    **values: Any,
 ) -> HttpResponse:
     """Read a form and return the response of `act`. If `act` raises a problem, show the form again with a message.
 
@@ -475,7 +477,7 @@ async def _process_form(
         problem = Invalid("Please check what you entered: something is too short, too long or misspelled.")
     except Problem as raised:
         problem = raised
-    entered = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
+    entered: dict[str, Any] = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
     return await hosted_page(
         call,
         template,
@@ -490,9 +492,11 @@ async def _process_form(
 
 
 async def _form_page(call: Call, template: str, query: Any) -> HttpResponse:
-    """A page with an empty form. `query` has the parameters of the flow. Raises Invalid."""
+    """A page with an empty form, or with the `email` of `query`, which also has the parameters of the flow. Raises
+    Invalid."""
     parameters = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then")}
-    return await hosted_page(call, template, await _read_flow(call, parameters))
+    email = str(query.get("email", ""))[:EMAIL_LIMIT]
+    return await hosted_page(call, template, await _read_flow(call, parameters), email=email)
 
 
 async def _next_page(call: Call, flow: HostedFlow, signed_in: CustomerSignInResult) -> HttpResponse:
@@ -585,12 +589,15 @@ async def hosted_page(
     status: int = 200,
     retry_after: int | None = None,
     error: str = "",
+    form_target: str | None = None,
+    headers: dict[str, str] | None = None,
     **values: Any,
 ) -> HttpResponse:
     """Render a template of `hosted/` with `values` and the project's branding.
 
     `flow` is None if no app began a flow, as with a mailed link. Providers and single sign-on are offered only with a
     flow, and not if the customer is going to add a passkey (`then=passkey`). `retry_after` is in seconds.
+    `form_target` is the URL to which the form of the page is posted or redirects, if it is not one of this server.
     """
     project = await sign_in.project_of_call(call)
     settings = project.settings.sign_in
@@ -615,14 +622,15 @@ async def hosted_page(
     content_security = SCRIPT_SOURCES if loads_script else {}
     if settings.logo_url:
         content_security = {**content_security, "img-src": _source(settings.logo_url)}
-    if flow:
+    target = flow.redirect_url if flow else form_target
+    if target:
         # Browsers check the redirect after a form against `form-action`, too.
-        content_security = {**content_security, "form-action": _source(flow.redirect_url)}
+        content_security = {**content_security, "form-action": _source(target)}
     return page(
         f"hosted/{template}",
         status=status,
         policy=content_security,
-        headers={"Retry-After": str(retry_after)} if retry_after is not None else None,
+        headers={**(headers or {}), **({"Retry-After": str(retry_after)} if retry_after is not None else {})},
         site=mailer.app_name(project),
         error=error,
         logo=settings.logo_url,
@@ -677,7 +685,7 @@ async def _read_flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
         raise Invalid.at(
             "query/codeChallenge", "This link is incomplete. Go back to the app and start again.", "required"
         ) from None
-    url = rules.require_redirect(project, parameters.get("redirectUrl", ""))
+    url = rules.require_flow_redirect(call, project, parameters.get("redirectUrl", ""))
     return HostedFlow(
         redirect_url=url,
         code_challenge=challenge,

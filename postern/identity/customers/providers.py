@@ -52,7 +52,7 @@ from postern.identity.customers.model import (
 from postern.identity.customers.oidc import ProviderTrouble
 from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.requirements import SsoRequired, check_sso_requirement, reject_if_sso_required
-from postern.identity.customers.rules import is_banned, require_redirect
+from postern.identity.customers.rules import is_banned, require_flow_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult, resume_session
 from postern.kernel.database.statements import Transaction
@@ -295,7 +295,7 @@ async def start_provider(
     """
     throttle(call, ATTEMPTS)
     project = await project_of_call(call)
-    require_redirect(project, redirect_url)
+    require_flow_redirect(call, project, redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
     if row is None or not row.enabled:
         raise ProviderMissing

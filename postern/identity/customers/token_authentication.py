@@ -9,13 +9,11 @@ from uuid import UUID
 
 import jwt
 import msgspec
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from postern.identity.customers import token_store
 from postern.identity.customers.model import CustomerRow
 from postern.identity.customers.token_store import TokenBearer
-from postern.identity.customers.tokens import JWT_TYP, LimitedCache, issuer_of
+from postern.identity.customers.tokens import JWT_TYP, LimitedCache, issuer_of, public_key
 from postern.kernel.http.call import Caller, CredentialInvalid, Origin, ProjectMissing
 from postern.kernel.values import as_id
 
@@ -42,10 +40,6 @@ class AuthenticatedCustomer(msgspec.Struct, frozen=True):
     customer: CustomerRow
     organization_id: UUID | None
     """The active organization in the token."""
-
-
-class PublicKeys(LimitedCache[ec.EllipticCurvePublicKey]):
-    """Public keys, by project and id."""
 
 
 class CheckedTokens(LimitedCache[CheckedToken]):
@@ -120,9 +114,10 @@ async def _verify_signature(world: "World", token: str) -> CheckedToken | None:
         if header.get("typ") != JWT_TYP:
             return None
         key_id = as_id(header.get("kid"))
+        # The audience of a session's token is the project's id; that of an OAuth client's token is never an id.
         unverified = jwt.decode(token, options={"verify_signature": False})
         project_id = as_id(unverified.get("aud"))
-        public = await _public_key(world, project_id, key_id)
+        public = await public_key(world, project_id, key_id)
         if public is None:
             return None
         claims = jwt.decode(
@@ -141,16 +136,3 @@ async def _verify_signature(world: "World", token: str) -> CheckedToken | None:
     organization = claims.get("org")
     organization_id = None if organization is None else as_id(organization["id"])
     return CheckedToken(claims["iss"], project_id, as_id(claims["sid"]), key_id, claims["exp"], organization_id)
-
-
-async def _public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.EllipticCurvePublicKey | None:
-    public_keys = world.db.cache(PublicKeys)
-    cached = public_keys.get((project_id, key_id))
-    if cached is not None:
-        return cached
-    row = await token_store.key(world.db, project_id=project_id, id=key_id)
-    if row is None:
-        return None
-    public = load_der_public_key(row.public_key)
-    assert isinstance(public, ec.EllipticCurvePublicKey)
-    return public_keys.remember((project_id, key_id), public)

@@ -552,6 +552,24 @@ async def signing_key(
     return key.id, private
 
 
+class PublicKeys(LimitedCache[ec.EllipticCurvePublicKey]):
+    """Public keys, by project and id."""
+
+
+async def public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.EllipticCurvePublicKey | None:
+    """The public key of a project with this id; None if there is none. Cached, also after it has retired."""
+    public_keys = world.db.cache(PublicKeys)
+    cached = public_keys.get((project_id, key_id))
+    if cached is not None:
+        return cached
+    row = await token_store.key(world.db, project_id=project_id, id=key_id)
+    if row is None:
+        return None
+    public = load_der_public_key(row.public_key)
+    assert isinstance(public, ec.EllipticCurvePublicKey)
+    return public_keys.remember((project_id, key_id), public)
+
+
 async def _new_key(db: Queries, world: "World", project_id: UUID, now: Moment, active_at: Moment) -> SigningKey:
     private = ec.generate_private_key(ec.SECP256R1())
     der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())

@@ -3155,3 +3155,164 @@ RECEIVE_SAML_LOGOUT_BY_FORM = Operation(
     body="form",
     media_type="application/x-www-form-urlencoded",
 )
+LIST_OAUTH_CLIENTS = Operation(
+    "listOauthClients",
+    "GET",
+    "/projects/{projectId}/oauth-clients",
+    "json",
+    result="OAuthClient",
+    page="links",
+    permission="projects:read",
+)
+CREATE_OAUTH_CLIENT = Operation(
+    "createOauthClient",
+    "POST",
+    "/projects/{projectId}/oauth-clients",
+    "json",
+    result="OAuthClientWithSecret",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+GET_OAUTH_CLIENT = Operation(
+    "getOauthClient",
+    "GET",
+    "/projects/{projectId}/oauth-clients/{id}",
+    "json",
+    result="OAuthClient",
+    permission="projects:read",
+)
+CHANGE_OAUTH_CLIENT = Operation(
+    "changeOauthClient",
+    "PATCH",
+    "/projects/{projectId}/oauth-clients/{id}",
+    "json",
+    result="OAuthClient",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+DELETE_OAUTH_CLIENT = Operation(
+    "deleteOauthClient",
+    "DELETE",
+    "/projects/{projectId}/oauth-clients/{id}",
+    "json",
+    result="Deleted",
+    permission="projects:write",
+)
+ROTATE_OAUTH_CLIENT_SECRET = Operation(
+    "rotateOauthClientSecret",
+    "POST",
+    "/projects/{projectId}/oauth-clients/{id}/rotate-secret",
+    "json",
+    result="OAuthClientWithSecret",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+LIST_CUSTOMER_CONSENTS = Operation(
+    "listCustomerConsents",
+    "GET",
+    "/projects/{projectId}/customers/{id}/oauth-consents",
+    "json",
+    result="OAuthConsent",
+    many=True,
+    permission="customers:read",
+)
+REVOKE_CUSTOMER_CONSENT = Operation(
+    "revokeCustomerConsent",
+    "DELETE",
+    "/projects/{projectId}/customers/{id}/oauth-consents/{clientId}",
+    "json",
+    result="Removed",
+    permission="customers:write",
+)
+LIST_MY_CONSENTS = Operation(
+    "listMyConsents", "GET", "/projects/{projectId}/auth/consents", "json", result="OAuthConsent", many=True
+)
+REVOKE_MY_CONSENT = Operation(
+    "revokeMyConsent", "DELETE", "/projects/{projectId}/auth/consents/{clientId}", "json", result="Removed"
+)
+GET_OPENID_CONFIGURATION = Operation(
+    "getOpenidConfiguration", "GET", "/projects/{projectId}/.well-known/openid-configuration", "json", result="object"
+)
+GET_AUTHORIZATION_SERVER_METADATA = Operation(
+    "getAuthorizationServerMetadata",
+    "GET",
+    "/.well-known/oauth-authorization-server/projects/{projectId}",
+    "json",
+    result="object",
+)
+AUTHORIZE = Operation("authorize", "GET", "/projects/{projectId}/oauth/authorize", "text")
+AUTHORIZE_BY_FORM = Operation(
+    "authorizeByForm",
+    "POST",
+    "/projects/{projectId}/oauth/authorize",
+    "redirect",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+CONTINUE_AUTHORIZATION = Operation("continueAuthorization", "GET", "/projects/{projectId}/oauth/continue", "text")
+RESUME_AUTHORIZATION = Operation("resumeAuthorization", "GET", "/projects/{projectId}/oauth/resume", "text")
+DECIDE_CONSENT = Operation(
+    "decideConsent",
+    "POST",
+    "/projects/{projectId}/oauth/consent",
+    "text",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+ISSUE_OAUTH_TOKENS = Operation(
+    "issueOauthTokens",
+    "POST",
+    "/projects/{projectId}/oauth/token",
+    "json",
+    result="object",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+REVOKE_OAUTH_TOKEN = Operation(
+    "revokeOauthToken",
+    "POST",
+    "/projects/{projectId}/oauth/revoke",
+    "json",
+    result="object",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+INTROSPECT_OAUTH_TOKEN = Operation(
+    "introspectOauthToken",
+    "POST",
+    "/projects/{projectId}/oauth/introspect",
+    "json",
+    result="object",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+GET_USERINFO = Operation("getUserinfo", "GET", "/projects/{projectId}/oauth/userinfo", "json", result="object")
+POST_USERINFO = Operation(
+    "postUserinfo",
+    "POST",
+    "/projects/{projectId}/oauth/userinfo",
+    "json",
+    result="object",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+END_OAUTH_SESSION = Operation("endOauthSession", "GET", "/projects/{projectId}/oauth/logout", "text")
+END_OAUTH_SESSION_BY_FORM = Operation(
+    "endOauthSessionByForm",
+    "POST",
+    "/projects/{projectId}/oauth/logout",
+    "redirect",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+CONFIRM_LOGOUT = Operation(
+    "confirmLogout",
+    "POST",
+    "/projects/{projectId}/oauth/logout/confirm",
+    "text",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)

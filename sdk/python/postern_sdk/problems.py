@@ -556,6 +556,14 @@ class NothingHeld(ConflictError):
     """`nothing_held` (409): Marketing mail of this domain is not held, so there is nothing to release."""
 
 
+class OauthClientMissing(NotFoundError):
+    """`oauth_client_missing` (404): There is no such OAuth client."""
+
+
+class OauthConsentMissing(NotFoundError):
+    """`oauth_consent_missing` (404): The customer has allowed this client nothing."""
+
+
 class OrganizationDomainMissing(NotFoundError):
     """`organization_domain_missing` (404): There is no such organization domain."""
 
@@ -656,6 +664,12 @@ class ProviderMissing(NotFoundError):
 class ProviderTrouble(ServerError):
     """`provider_trouble` (503): The sign-in provider cannot be reached or sent an unexpected response; try again
     later.
+    """
+
+
+class PublicClientHasNoSecret(ConflictError):
+    """`public_client_has_no_secret` (409): A PUBLIC client has no secret, because apps on devices and in browsers
+    cannot keep one.
     """
 
 
@@ -935,6 +949,10 @@ class TooManyMembers(UnprocessableEntityError):
     """`too_many_members` (422): An organization has at most 100,000 members."""
 
 
+class TooManyOauthClients(UnprocessableEntityError):
+    """`too_many_oauth_clients` (422): A project has at most 1,000 OAuth clients; delete some first."""
+
+
 class TooManyOrganizationDomains(UnprocessableEntityError):
     """`too_many_organization_domains` (422): An organization has at most 100 domains; remove some first."""
 
@@ -1131,6 +1149,8 @@ BY_CODE: dict[str, type[APIError]] = {
     "not_yourself": NotYourself,
     "nothing_booked": NothingBooked,
     "nothing_held": NothingHeld,
+    "oauth_client_missing": OauthClientMissing,
+    "oauth_consent_missing": OauthConsentMissing,
     "organization_domain_missing": OrganizationDomainMissing,
     "organization_external_id_taken": OrganizationExternalIdTaken,
     "organization_missing": OrganizationMissing,
@@ -1154,6 +1174,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "project_missing": ProjectMissing,
     "provider_missing": ProviderMissing,
     "provider_trouble": ProviderTrouble,
+    "public_client_has_no_secret": PublicClientHasNoSecret,
     "refresh_token_invalid": RefreshTokenInvalid,
     "render_failed": RenderFailed,
     "rendering_away": RenderingAway,
@@ -1213,6 +1234,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "too_many_invitations": TooManyInvitations,
     "too_many_keys": TooManyKeys,
     "too_many_members": TooManyMembers,
+    "too_many_oauth_clients": TooManyOauthClients,
     "too_many_organization_domains": TooManyOrganizationDomains,
     "too_many_passkeys": TooManyPasskeys,
     "too_many_permissions": TooManyPermissions,

@@ -202,6 +202,10 @@ if TYPE_CHECKING:
     ListedCampaignAbTestMetric: TypeAlias = Literal["CLICK_RATE", "OPEN_RATE"] | str
     MxRecordType: TypeAlias = Literal["MX"] | str
     MxRecordStatus: TypeAlias = Literal["PENDING", "UNKNOWN", "VERIFIED", "WRONG"] | str
+    OAuthClientEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
+    OAuthClientType: TypeAlias = Literal["CONFIDENTIAL", "PUBLIC"] | str
+    OAuthClientWithSecretEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
+    OAuthClientWithSecretType: TypeAlias = Literal["CONFIDENTIAL", "PUBLIC"] | str
     OrganizationStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
     OrganizationDomainStatus: TypeAlias = Literal["FAILED", "LAPSED", "PENDING", "VERIFIED"] | str
     OrganizationDomainReason: TypeAlias = (
@@ -410,6 +414,10 @@ else:
     ListedCampaignAbTestMetric = str
     MxRecordType = str
     MxRecordStatus = str
+    OAuthClientEnvironment = str
+    OAuthClientType = str
+    OAuthClientWithSecretEnvironment = str
+    OAuthClientWithSecretType = str
     OrganizationStatus = str
     OrganizationDomainStatus = str
     OrganizationDomainReason = str
@@ -4667,6 +4675,103 @@ class NewVariant(Record, frozen=True, kw_only=True):
     """Null: the campaign's template."""
     weight: int
     """The share of the test sample that gets this variant, in percent; all weights sum to 100."""
+
+
+class OAuthClient(Record, frozen=True, kw_only=True):
+    """An app that signs customers in through the project's OpenID provider."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    environment: OAuthClientEnvironment
+    """A TEST client signs customers in with TEST sessions, and its access tokens have an audience of their own."""
+    name: str
+    """Display name."""
+    type: OAuthClientType
+    """CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one."""
+    first_party: bool
+    """Whether the client belongs to the project: then customers are not asked for their consent."""
+    secret_last_four: str | None
+    """The last four characters of the secret; null for a PUBLIC client."""
+    redirect_uris: list[str]
+    """Where authorization responses may be sent; compared exactly."""
+    post_logout_redirect_uris: list[str]
+    """Where the browser may go after it has signed out; compared exactly."""
+    grant_types: list[str]
+    """How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`."""
+    scopes: list[str]
+    """The scopes that the client may get: standard ones, and permissions that the project has declared."""
+    website_url: str | None
+    """The website of the client, shown to customers."""
+    privacy_url: str | None
+    """The privacy policy of the client, shown to customers."""
+    terms_url: str | None
+    """The terms of service of the client, shown to customers."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    client_id: str
+    """The `client_id` of OAuth: the same as `id`."""
+    issuer: str
+    """The issuer of the project: append `/.well-known/openid-configuration` for its configuration."""
+
+
+class OAuthClientWithSecret(Record, frozen=True, kw_only=True):
+    """A client with its secret, which is returned only once."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    environment: OAuthClientWithSecretEnvironment
+    """A TEST client signs customers in with TEST sessions, and its access tokens have an audience of their own."""
+    name: str
+    """Display name."""
+    type: OAuthClientWithSecretType
+    """CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one."""
+    first_party: bool
+    """Whether the client belongs to the project: then customers are not asked for their consent."""
+    secret_last_four: str | None
+    """The last four characters of the secret; null for a PUBLIC client."""
+    redirect_uris: list[str]
+    """Where authorization responses may be sent; compared exactly."""
+    post_logout_redirect_uris: list[str]
+    """Where the browser may go after it has signed out; compared exactly."""
+    grant_types: list[str]
+    """How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`."""
+    scopes: list[str]
+    """The scopes that the client may get: standard ones, and permissions that the project has declared."""
+    website_url: str | None
+    """The website of the client, shown to customers."""
+    privacy_url: str | None
+    """The privacy policy of the client, shown to customers."""
+    terms_url: str | None
+    """The terms of service of the client, shown to customers."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    client_id: str
+    """The `client_id` of OAuth: the same as `id`."""
+    issuer: str
+    """The issuer of the project: append `/.well-known/openid-configuration` for its configuration."""
+    client_secret: str | None
+    """The secret; null for a PUBLIC client."""
+
+
+class OAuthConsent(Record, frozen=True, kw_only=True):
+    """What a customer has allowed a client."""
+
+    client_id: str
+    """Id of the client."""
+    client_name: str
+    """Name of the client."""
+    first_party: bool
+    """Whether the client belongs to the project."""
+    scopes: list[str]
+    """The scopes that the customer has allowed, sorted."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
 
 
 class Organization(Record, frozen=True, kw_only=True):

@@ -6687,6 +6687,45 @@ class Auth:
             operations.SIGN_OUT_EVERYWHERE, (), body={"redirectUrl": redirect_url}, project=project, timeout=timeout
         )
 
+    def list_consents(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.OAuthConsent]:
+        """The clients that you have allowed something.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_MY_CONSENTS, (), project=project, timeout=timeout)
+
+    def revoke_consent(
+        self,
+        client_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Withdraw your consent to a client.
+
+        Its refresh tokens end, and you are asked again at the next sign-in.
+
+        Credentials: customer.
+
+        Args:
+            client_id: The client id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthConsentMissing
+        """
+        return self._client._call(operations.REVOKE_MY_CONSENT, (client_id,), project=project, timeout=timeout)
+
 
 class Automations:
     """The methods of `client.automations`."""
@@ -8929,6 +8968,63 @@ class Customers:
             operations.LIST_CUSTOMER_ORGANIZATIONS,
             (id,),
             query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_consents(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.OAuthConsent]:
+        """List the clients that a customer has allowed something.
+
+        Empty for an unknown customer.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_CUSTOMER_CONSENTS, (id,), project=project, timeout=timeout)
+
+    def revoke_consent(
+        self,
+        id: str,
+        client_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Withdraw the consent of a customer to a client, whose refresh tokens for this customer end.
+
+        The customer is asked again at the next sign-in.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            client_id: The client id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthConsentMissing
+        """
+        return self._client._call(
+            operations.REVOKE_CUSTOMER_CONSENT,
+            (
+                id,
+                client_id,
+            ),
             project=project,
             timeout=timeout,
         )
@@ -11461,6 +11557,728 @@ class Inbox:
         """
         return self._client._call(
             operations.PREVIEW_INBOX_MESSAGE, (id,), body={"images": images}, project=project, timeout=timeout
+        )
+
+
+class Oauth:
+    """The methods of `client.oauth`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def get_configuration(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """The metadata of the project's OpenID provider (OpenID Connect Discovery 1.0 §4).
+
+        The metadata of the project's OpenID provider (OpenID Connect Discovery 1.0 §4)
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_OPENID_CONFIGURATION, (), project=project, timeout=timeout)
+
+    def get_server_metadata(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """The metadata of the project's authorization server at the path of RFC 8414 §3.1: the same as those of
+        OpenID Connect.
+
+        The metadata of the project's authorization server at the path of RFC 8414 §3.1: the same as those of
+        OpenID Connect
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_AUTHORIZATION_SERVER_METADATA, (), project=project, timeout=timeout)
+
+    def authorize(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The authorization endpoint of the project's OpenID provider (RFC 6749 §3.1, OpenID Connect Core §3.1.2).
+
+        Takes the parameters of the form of the same path in the query. Signs the customer in on the hosted pages
+        if needed, asks for consent if needed, and redirects to the client's `redirect_uri` with `code`, `state`
+        and `iss`, or with `error`. PKCE with S256 is required. A wrong `client_id` or `redirect_uri` is shown
+        and not redirected.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.AUTHORIZE, (), project=project, timeout=timeout)
+
+    def submit_authorization(
+        self,
+        *,
+        client_id: str | NotGiven = NOT_GIVEN,
+        redirect_uri: str | NotGiven = NOT_GIVEN,
+        response_type: str | NotGiven = NOT_GIVEN,
+        response_mode: str | NotGiven = NOT_GIVEN,
+        scope: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        nonce: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        code_challenge_method: str | NotGiven = NOT_GIVEN,
+        prompt: str | NotGiven = NOT_GIVEN,
+        max_age: str | NotGiven = NOT_GIVEN,
+        login_hint: str | NotGiven = NOT_GIVEN,
+        id_token_hint: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The authorization endpoint for clients that post their parameters.
+
+        Redirects to the GET operation, because browsers send the cookies of this server, which are SameSite=Lax,
+        only with that one.
+
+        Args:
+            client_id: Id of the client.
+            redirect_uri: Where the response goes; one of the client's `redirectUris`.
+            response_type: `code`.
+            response_mode: `query` (default) or `form_post`.
+            scope: Scopes, separated by spaces.
+            state: Value of the client, returned unchanged.
+            nonce: Value of the client, returned in the ID token.
+            code_challenge: S256 code challenge (RFC 7636); required.
+            code_challenge_method: `S256`.
+            prompt: `none`, or `login`, `consent`, `select_account` or `create`.
+            max_age: Maximum age of the sign-in, in seconds.
+            login_hint: E-mail address to enter into the sign-in page.
+            id_token_hint: ID token of the customer who should be signed in.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.AUTHORIZE_BY_FORM,
+            (),
+            body={
+                "client_id": client_id,
+                "redirect_uri": redirect_uri,
+                "response_type": response_type,
+                "response_mode": response_mode,
+                "scope": scope,
+                "state": state,
+                "nonce": nonce,
+                "code_challenge": code_challenge,
+                "code_challenge_method": code_challenge_method,
+                "prompt": prompt,
+                "max_age": max_age,
+                "login_hint": login_hint,
+                "id_token_hint": id_token_hint,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def continue_authorization(
+        self,
+        *,
+        state: str | None = None,
+        code: str | None = None,
+        error: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Where the hosted sign-in pages return to.
+
+        Remembers the session in a cookie, and continues the authorization request whose token is `state`.
+
+        Args:
+            state: State.
+            code: Code.
+            error: Error.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.CONTINUE_AUTHORIZATION,
+            (),
+            query={"state": state, "code": code, "error": error},
+            project=project,
+            timeout=timeout,
+        )
+
+    def resume_authorization(
+        self,
+        *,
+        token: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Continue a stored authorization request after the sign-in: ask for consent, or return to the client.
+
+        Continue a stored authorization request after the sign-in: ask for consent, or return to the client
+
+        Args:
+            token: Token.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.RESUME_AUTHORIZATION, (), query={"token": token}, project=project, timeout=timeout
+        )
+
+    def submit_consent(
+        self,
+        *,
+        token: str | NotGiven = NOT_GIVEN,
+        session: str | NotGiven = NOT_GIVEN,
+        decision: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The form of the consent page: allow the client its scopes, and return to it with a code; or with the
+        error `access_denied`.
+
+        The form of the consent page: allow the client its scopes, and return to it with a code; or with the
+        error `access_denied`
+
+        Args:
+            token: Token of the authorization request, from the consent page.
+            session: Id of the session that the consent page was shown to.
+            decision: `allow`; anything else denies.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.DECIDE_CONSENT,
+            (),
+            body={"token": token, "session": session, "decision": decision},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create_tokens(
+        self,
+        *,
+        grant_type: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        redirect_uri: str | NotGiven = NOT_GIVEN,
+        code_verifier: str | NotGiven = NOT_GIVEN,
+        refresh_token: str | NotGiven = NOT_GIVEN,
+        scope: str | NotGiven = NOT_GIVEN,
+        client_id: str | NotGiven = NOT_GIVEN,
+        client_secret: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """The token endpoint (RFC 6749 §3.2).
+
+        A CONFIDENTIAL client authenticates with its secret, in the `Authorization` header
+        (`client_secret_basic`) or the form (`client_secret_post`); a PUBLIC client sends only `client_id`. A
+        code works once, within 60 seconds, with the code verifier; if it is used again, the tokens that were
+        issued for it are revoked. A refresh token works once: within 30 seconds it returns the same next one
+        again, later its use revokes all tokens of the sign-in. Errors are those of RFC 6749 §5.2.
+
+        Args:
+            grant_type: `authorization_code`, `refresh_token` or `client_credentials`.
+            code: Authorization code.
+            redirect_uri: The same `redirect_uri` as in the authorization request.
+            code_verifier: Code verifier (RFC 7636).
+            refresh_token: Refresh token.
+            scope: Scopes, separated by spaces; fewer than were granted with `refresh_token`.
+            client_id: Id of the client, unless the `Authorization` header has it.
+            client_secret: Secret of the client, unless the `Authorization` header has it.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.ISSUE_OAUTH_TOKENS,
+            (),
+            body={
+                "grant_type": grant_type,
+                "code": code,
+                "redirect_uri": redirect_uri,
+                "code_verifier": code_verifier,
+                "refresh_token": refresh_token,
+                "scope": scope,
+                "client_id": client_id,
+                "client_secret": client_secret,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def revoke_token(
+        self,
+        *,
+        token: str | NotGiven = NOT_GIVEN,
+        token_type_hint: str | NotGiven = NOT_GIVEN,
+        client_id: str | NotGiven = NOT_GIVEN,
+        client_secret: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Revoke a refresh token or an access token (RFC 7009), and with it all tokens of the same sign-in.
+
+        The response is 200 also for tokens that are unknown, expired or those of another client. Access tokens
+        of `client_credentials` cannot be revoked (`unsupported_token_type`): they are valid for ten minutes.
+
+        Args:
+            token: The token.
+            token_type_hint: `access_token` or `refresh_token`; not needed.
+            client_id: Id of the client, unless the `Authorization` header has it.
+            client_secret: Secret of the client, unless the `Authorization` header has it.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.REVOKE_OAUTH_TOKEN,
+            (),
+            body={
+                "token": token,
+                "token_type_hint": token_type_hint,
+                "client_id": client_id,
+                "client_secret": client_secret,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def introspect_token(
+        self,
+        *,
+        token: str | NotGiven = NOT_GIVEN,
+        token_type_hint: str | NotGiven = NOT_GIVEN,
+        client_id: str | NotGiven = NOT_GIVEN,
+        client_secret: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Whether a token is valid now, and its claims (RFC 7662).
+
+        Only for CONFIDENTIAL clients.
+
+        A `firstParty` client gets the state of the access tokens of all clients of its environment, because it
+        may be an API of the project; others get that of their own tokens. The session, the customer's ban and
+        the client are read at every request.
+
+        Args:
+            token: The token.
+            token_type_hint: `access_token` or `refresh_token`; not needed.
+            client_id: Id of the client, unless the `Authorization` header has it.
+            client_secret: Secret of the client, unless the `Authorization` header has it.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.INTROSPECT_OAUTH_TOKEN,
+            (),
+            body={
+                "token": token,
+                "token_type_hint": token_type_hint,
+                "client_id": client_id,
+                "client_secret": client_secret,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get_userinfo(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """The claims about the customer that the scopes of an access token allow (OpenID Connect Core §5.3).
+
+        Send the access token as `Authorization: Bearer …`. It needs the scope `openid`.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_USERINFO, (), project=project, timeout=timeout)
+
+    def submit_userinfo(
+        self,
+        *,
+        access_token: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Like the GET operation; the access token may also be in the form (RFC 6750 §2.2).
+
+        Like the GET operation; the access token may also be in the form (RFC 6750 §2.2)
+
+        Args:
+            access_token: The access token, unless the `Authorization` header has it.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.POST_USERINFO, (), body={"access_token": access_token}, project=project, timeout=timeout
+        )
+
+    def sign_out(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The end-session endpoint.
+
+        Takes the parameters of the form of the same path in the query.
+
+        With an `id_token_hint` of the present session, it ends at once; otherwise a page asks the customer. Then
+        the browser goes to `post_logout_redirect_uri` with `state`, or sees a notice. A URI that is not
+        registered is refused.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.END_OAUTH_SESSION, (), project=project, timeout=timeout)
+
+    def submit_sign_out(
+        self,
+        *,
+        id_token_hint: str | NotGiven = NOT_GIVEN,
+        client_id: str | NotGiven = NOT_GIVEN,
+        post_logout_redirect_uri: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The end-session endpoint for clients that post their parameters.
+
+        Redirects to the GET operation, with which browsers send the cookie of the session.
+
+        Args:
+            id_token_hint: An ID token of the session to end.
+            client_id: Id of the client, if `id_token_hint` is not sent.
+            post_logout_redirect_uri: Where the browser goes afterwards; one of the client's
+                `postLogoutRedirectUris`.
+            state: Value of the client, returned unchanged.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.END_OAUTH_SESSION_BY_FORM,
+            (),
+            body={
+                "id_token_hint": id_token_hint,
+                "client_id": client_id,
+                "post_logout_redirect_uri": post_logout_redirect_uri,
+                "state": state,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def confirm_sign_out(
+        self,
+        *,
+        id_token_hint: str | NotGiven = NOT_GIVEN,
+        client_id: str | NotGiven = NOT_GIVEN,
+        post_logout_redirect_uri: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        session: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The form of the page that asks whether to sign out: end the session.
+
+        The form of the page that asks whether to sign out: end the session
+
+        Args:
+            id_token_hint: An ID token of the session to end.
+            client_id: Id of the client, if `id_token_hint` is not sent.
+            post_logout_redirect_uri: Where the browser goes afterwards; one of the client's
+                `postLogoutRedirectUris`.
+            state: Value of the client, returned unchanged.
+            session: Id of the session that the page was shown to.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.CONFIRM_LOGOUT,
+            (),
+            body={
+                "id_token_hint": id_token_hint,
+                "client_id": client_id,
+                "post_logout_redirect_uri": post_logout_redirect_uri,
+                "state": state,
+                "session": session,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+
+class OauthClients:
+    """The methods of `client.oauth_clients`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OAuthClient]:
+        """List the clients of the project's OpenID provider, newest first.
+
+        A TEST key gets only TEST clients.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_OAUTH_CLIENTS,
+            (),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        *,
+        name: str,
+        type: Literal["CONFIDENTIAL", "PUBLIC"] | str | NotGiven = NOT_GIVEN,
+        environment: Literal["LIVE", "TEST"] | str | None | NotGiven = NOT_GIVEN,
+        first_party: bool | NotGiven = NOT_GIVEN,
+        redirect_uris: Sequence[str] | NotGiven = NOT_GIVEN,
+        post_logout_redirect_uris: Sequence[str] | NotGiven = NOT_GIVEN,
+        grant_types: Sequence[Literal["authorization_code", "client_credentials", "refresh_token"] | str]
+        | NotGiven = NOT_GIVEN,
+        scopes: Sequence[str] | NotGiven = NOT_GIVEN,
+        website_url: str | None | NotGiven = NOT_GIVEN,
+        privacy_url: str | None | NotGiven = NOT_GIVEN,
+        terms_url: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OAuthClientWithSecret:
+        """Register a client of the project's OpenID provider.
+
+        The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has
+        none. Customers are asked whether they allow the client its scopes, unless it is `firstParty`. A TEST key
+        can register only TEST clients.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            name: Name of the client, shown to customers.
+            type: CONFIDENTIAL for an app on a server, which gets a secret; PUBLIC for one in a browser or on a
+                device. Default: `"CONFIDENTIAL"`.
+            environment: Default: that of the API key, or LIVE.
+            first_party: Whether the client belongs to the project: then customers are not asked for their
+                consent. Default: `false`.
+            redirect_uris: Required for `authorization_code`.
+            post_logout_redirect_uris: Where the browser may go after it has signed out; compared exactly.
+            grant_types: How the client may get tokens.
+            scopes: The scopes that the client may get: standard ones, and permissions that the project has
+                declared.
+            website_url: The website of the client, shown to customers.
+            privacy_url: The privacy policy of the client, shown to customers.
+            terms_url: The terms of service of the client, shown to customers.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            TooManyOauthClients
+        """
+        return self._client._call(
+            operations.CREATE_OAUTH_CLIENT,
+            (),
+            body={
+                "name": name,
+                "type": type,
+                "environment": environment,
+                "firstParty": first_party,
+                "redirectUris": redirect_uris,
+                "postLogoutRedirectUris": post_logout_redirect_uris,
+                "grantTypes": grant_types,
+                "scopes": scopes,
+                "websiteUrl": website_url,
+                "privacyUrl": privacy_url,
+                "termsUrl": terms_url,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OAuthClient:
+        """Get a client, without its secret.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthClientMissing
+        """
+        return self._client._call(operations.GET_OAUTH_CLIENT, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        first_party: bool | NotGiven = NOT_GIVEN,
+        redirect_uris: Sequence[str] | NotGiven = NOT_GIVEN,
+        post_logout_redirect_uris: Sequence[str] | NotGiven = NOT_GIVEN,
+        grant_types: Sequence[Literal["authorization_code", "client_credentials", "refresh_token"] | str]
+        | NotGiven = NOT_GIVEN,
+        scopes: Sequence[str] | NotGiven = NOT_GIVEN,
+        website_url: str | None | NotGiven = NOT_GIVEN,
+        privacy_url: str | None | NotGiven = NOT_GIVEN,
+        terms_url: str | None | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OAuthClient:
+        """Change a client.
+
+        Fields that are left out keep their values. Honours `If-Match`.
+
+        A removed redirect URI is refused from the next request on. Type and environment cannot be changed.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: Name of the client, shown to customers.
+            first_party: Whether the client belongs to the project: then customers are not asked for their
+                consent.
+            redirect_uris: Where authorization responses may be sent; compared exactly.
+            post_logout_redirect_uris: Where the browser may go after it has signed out; compared exactly.
+            grant_types: How the client may get tokens.
+            scopes: The scopes that the client may get: standard ones, and permissions that the project has
+                declared.
+            website_url: The website of the client, shown to customers.
+            privacy_url: The privacy policy of the client, shown to customers.
+            terms_url: The terms of service of the client, shown to customers.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthClientMissing
+        """
+        return self._client._call(
+            operations.CHANGE_OAUTH_CLIENT,
+            (id,),
+            body={
+                "name": name,
+                "firstParty": first_party,
+                "redirectUris": redirect_uris,
+                "postLogoutRedirectUris": post_logout_redirect_uris,
+                "grantTypes": grant_types,
+                "scopes": scopes,
+                "websiteUrl": website_url,
+                "privacyUrl": privacy_url,
+                "termsUrl": terms_url,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete a client with its consents.
+
+        Its codes and refresh tokens stop working at once, access tokens that its APIs check offline within ten
+        minutes. Honours `If-Match`.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthClientMissing
+        """
+        return self._client._call(
+            operations.DELETE_OAUTH_CLIENT, (id,), if_match=if_match, project=project, timeout=timeout
+        )
+
+    def rotate_secret(
+        self,
+        id: str,
+        *,
+        grace_period_seconds: int | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OAuthClientWithSecret:
+        """Create a new secret for a CONFIDENTIAL client.
+
+        It is returned only here.
+
+        The old secret works in addition for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 to end it
+        now). If an even older one still works, it ends at once.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            grace_period_seconds: How long the old secret works in addition to the new one, in seconds; 0 to
+                604,800 (7 days). Default: `86400`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthClientMissing
+            PublicClientHasNoSecret
+        """
+        return self._client._call(
+            operations.ROTATE_OAUTH_CLIENT_SECRET,
+            (id,),
+            body={"gracePeriodSeconds": grace_period_seconds},
+            project=project,
+            timeout=timeout,
         )
 
 
@@ -15563,6 +16381,16 @@ class Postern(Transport):
     def inbox(self) -> Inbox:
         """Methods of `client.inbox`."""
         return Inbox(self)
+
+    @cached_property
+    def oauth(self) -> Oauth:
+        """Methods of `client.oauth`."""
+        return Oauth(self)
+
+    @cached_property
+    def oauth_clients(self) -> OauthClients:
+        """Methods of `client.oauth_clients`."""
+        return OauthClients(self)
 
     @cached_property
     def organizations(self) -> Organizations:

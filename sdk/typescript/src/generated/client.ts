@@ -148,6 +148,7 @@ import type {
   NewFeature,
   NewInboundRoute,
   NewMemberByEmail,
+  NewOAuthClient,
   NewOrganization,
   NewOrganizationDomain,
   NewOrganizationInvitation,
@@ -165,6 +166,11 @@ import type {
   NewSuppressions,
   NewTemplate,
   NewWebhook,
+  OAuthClient,
+  OAuthClientChange,
+  OAuthClientWithSecret,
+  OAuthConsent,
+  OAuthSecretRotation,
   Organization,
   OrganizationChange,
   OrganizationDomain,
@@ -1663,6 +1669,146 @@ export interface SamlSubmitLogoutParams {
   RelayState?: string | undefined;
 }
 
+/** Parameters of `oauthClients.list`. */
+export interface OauthClientsListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `oauth.submitAuthorization`. */
+export interface OauthSubmitAuthorizationParams {
+  /** Id of the client. */
+  client_id?: string | undefined;
+  /** Where the response goes; one of the client's `redirectUris`. */
+  redirect_uri?: string | undefined;
+  /** `code`. */
+  response_type?: string | undefined;
+  /** `query` (default) or `form_post`. */
+  response_mode?: string | undefined;
+  /** Scopes, separated by spaces. */
+  scope?: string | undefined;
+  /** Value of the client, returned unchanged. */
+  state?: string | undefined;
+  /** Value of the client, returned in the ID token. */
+  nonce?: string | undefined;
+  /** S256 code challenge (RFC 7636); required. */
+  code_challenge?: string | undefined;
+  /** `S256`. */
+  code_challenge_method?: string | undefined;
+  /** `none`, or `login`, `consent`, `select_account` or `create`. */
+  prompt?: string | undefined;
+  /** Maximum age of the sign-in, in seconds. */
+  max_age?: string | undefined;
+  /** E-mail address to enter into the sign-in page. */
+  login_hint?: string | undefined;
+  /** ID token of the customer who should be signed in. */
+  id_token_hint?: string | undefined;
+}
+
+/** Parameters of `oauth.continueAuthorization`. */
+export interface OauthContinueAuthorizationParams {
+  /** State. */
+  state?: string | undefined;
+  /** Code. */
+  code?: string | undefined;
+  /** Error. */
+  error?: string | undefined;
+}
+
+/** Parameters of `oauth.resumeAuthorization`. */
+export interface OauthResumeAuthorizationParams {
+  /** Token. */
+  token?: string | undefined;
+}
+
+/** Parameters of `oauth.submitConsent`. */
+export interface OauthSubmitConsentParams {
+  /** Token of the authorization request, from the consent page. */
+  token?: string | undefined;
+  /** Id of the session that the consent page was shown to. */
+  session?: string | undefined;
+  /** `allow`; anything else denies. */
+  decision?: string | undefined;
+}
+
+/** Parameters of `oauth.createTokens`. */
+export interface OauthCreateTokensParams {
+  /** `authorization_code`, `refresh_token` or `client_credentials`. */
+  grant_type?: string | undefined;
+  /** Authorization code. */
+  code?: string | undefined;
+  /** The same `redirect_uri` as in the authorization request. */
+  redirect_uri?: string | undefined;
+  /** Code verifier (RFC 7636). */
+  code_verifier?: string | undefined;
+  /** Refresh token. */
+  refresh_token?: string | undefined;
+  /** Scopes, separated by spaces; fewer than were granted with `refresh_token`. */
+  scope?: string | undefined;
+  /** Id of the client, unless the `Authorization` header has it. */
+  client_id?: string | undefined;
+  /** Secret of the client, unless the `Authorization` header has it. */
+  client_secret?: string | undefined;
+}
+
+/** Parameters of `oauth.revokeToken`. */
+export interface OauthRevokeTokenParams {
+  /** The token. */
+  token?: string | undefined;
+  /** `access_token` or `refresh_token`; not needed. */
+  token_type_hint?: string | undefined;
+  /** Id of the client, unless the `Authorization` header has it. */
+  client_id?: string | undefined;
+  /** Secret of the client, unless the `Authorization` header has it. */
+  client_secret?: string | undefined;
+}
+
+/** Parameters of `oauth.introspectToken`. */
+export interface OauthIntrospectTokenParams {
+  /** The token. */
+  token?: string | undefined;
+  /** `access_token` or `refresh_token`; not needed. */
+  token_type_hint?: string | undefined;
+  /** Id of the client, unless the `Authorization` header has it. */
+  client_id?: string | undefined;
+  /** Secret of the client, unless the `Authorization` header has it. */
+  client_secret?: string | undefined;
+}
+
+/** Parameters of `oauth.submitUserinfo`. */
+export interface OauthSubmitUserinfoParams {
+  /** The access token, unless the `Authorization` header has it. */
+  access_token?: string | undefined;
+}
+
+/** Parameters of `oauth.submitSignOut`. */
+export interface OauthSubmitSignOutParams {
+  /** An ID token of the session to end. */
+  id_token_hint?: string | undefined;
+  /** Id of the client, if `id_token_hint` is not sent. */
+  client_id?: string | undefined;
+  /** Where the browser goes afterwards; one of the client's `postLogoutRedirectUris`. */
+  post_logout_redirect_uri?: string | undefined;
+  /** Value of the client, returned unchanged. */
+  state?: string | undefined;
+}
+
+/** Parameters of `oauth.confirmSignOut`. */
+export interface OauthConfirmSignOutParams {
+  /** An ID token of the session to end. */
+  id_token_hint?: string | undefined;
+  /** Id of the client, if `id_token_hint` is not sent. */
+  client_id?: string | undefined;
+  /** Where the browser goes afterwards; one of the client's `postLogoutRedirectUris`. */
+  post_logout_redirect_uri?: string | undefined;
+  /** Value of the client, returned unchanged. */
+  state?: string | undefined;
+  /** Id of the session that the page was shown to. */
+  session?: string | undefined;
+}
+
 /** Every operation of the API, in groups. */
 export interface Operations {
   readonly developers: DevelopersApi;
@@ -1700,6 +1846,8 @@ export interface Operations {
   readonly plans: PlansApi;
   readonly entitlements: EntitlementsApi;
   readonly saml: SamlApi;
+  readonly oauthClients: OauthClientsApi;
+  readonly oauth: OauthApi;
 }
 
 /** The methods of `client.developers`. */
@@ -4045,6 +4193,30 @@ export interface CustomersApi {
    * Problems: `customer_missing`, `too_many_requests`, `database_away`.
    */
   listOrganizations(id: string, params?: CustomersListOrganizationsParams, options?: RequestOptions): PagePromise<OrganizationMembership>;
+  /**
+   * List the clients that a customer has allowed something
+   *
+   * Empty for an unknown customer.
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  listConsents(id: string, options?: RequestOptions): Promise<OAuthConsent[]>;
+  /**
+   * Withdraw the consent of a customer to a client, whose refresh tokens for this customer end
+   *
+   * The customer is asked again at the next sign-in.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `oauth_consent_missing`, `too_many_requests`, `database_away`.
+   */
+  revokeConsent(id: string, clientId: string, options?: RequestOptions): Promise<Removed>;
 }
 
 /** The methods of `client.customers.sessions`. */
@@ -4583,6 +4755,24 @@ export interface AuthApi {
    * Problems: `too_many_requests`, `database_away`.
    */
   signOutWithSso(params?: SsoSignOutRequest, options?: RequestOptions): Promise<SsoSignOut>;
+  /**
+   * The clients that you have allowed something
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  listConsents(options?: RequestOptions): Promise<OAuthConsent[]>;
+  /**
+   * Withdraw your consent to a client
+   *
+   * Its refresh tokens end, and you are asked again at the next sign-in.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `oauth_consent_missing`, `too_many_requests`, `database_away`.
+   */
+  revokeConsent(clientId: string, options?: RequestOptions): Promise<Removed>;
 }
 
 /** The methods of `client.signingKeys`. */
@@ -7060,4 +7250,229 @@ export interface SamlApi {
    * Problems: `sso_connection_missing`, `database_away`.
    */
   submitLogout(connId: string, params?: SamlSubmitLogoutParams, options?: RequestOptions): Promise<string>;
+}
+
+/** The methods of `client.oauthClients`. */
+export interface OauthClientsApi {
+  /**
+   * List the clients of the project's OpenID provider, newest first
+   *
+   * A TEST key gets only TEST clients.
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: OauthClientsListParams, options?: RequestOptions): PagePromise<OAuthClient>;
+  /**
+   * Register a client of the project's OpenID provider
+   *
+   * The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has none.
+   * Customers are asked whether they allow the client its scopes, unless it is `firstParty`. A TEST key can register
+   * only TEST clients.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_oauth_clients`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewOAuthClient, options?: RequestOptions): Promise<OAuthClientWithSecret>;
+  /**
+   * Get a client, without its secret
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `oauth_client_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<OAuthClient>;
+  /**
+   * Change a client
+   *
+   * Fields that are left out keep their values. Honours `If-Match`.
+   *
+   * A removed redirect URI is refused from the next request on. Type and environment cannot be changed.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `oauth_client_missing`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: OAuthClientChange, options?: RequestOptions): Promise<OAuthClient>;
+  /**
+   * Delete a client with its consents
+   *
+   * Its codes and refresh tokens stop working at once, access tokens that its APIs check offline within ten minutes.
+   * Honours `If-Match`.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `oauth_client_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
+  /**
+   * Create a new secret for a CONFIDENTIAL client
+   *
+   * It is returned only here.
+   *
+   * The old secret works in addition for `gracePeriodSeconds` (default 24 hours, at most 7 days, 0 to end it now). If
+   * an even older one still works, it ends at once.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `oauth_client_missing`, `public_client_has_no_secret`, `too_many_requests`, `database_away`.
+   */
+  rotateSecret(id: string, params?: OAuthSecretRotation, options?: RequestOptions): Promise<OAuthClientWithSecret>;
+}
+
+/** The methods of `client.oauth`. */
+export interface OauthApi {
+  /**
+   * The metadata of the project's OpenID provider (OpenID Connect Discovery 1.0 §4)
+   *
+   * The metadata of the project's OpenID provider (OpenID Connect Discovery 1.0 §4)
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  getConfiguration(options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * The metadata of the project's authorization server at the path of RFC 8414 §3.1: the same as those of OpenID
+   * Connect
+   *
+   * The metadata of the project's authorization server at the path of RFC 8414 §3.1: the same as those of OpenID
+   * Connect
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  getServerMetadata(options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * The authorization endpoint of the project's OpenID provider (RFC 6749 §3.1, OpenID Connect Core §3.1.2)
+   *
+   * Takes the parameters of the form of the same path in the query. Signs the customer in on the hosted pages if
+   * needed, asks for consent if needed, and redirects to the client's `redirect_uri` with `code`, `state` and `iss`, or
+   * with `error`. PKCE with S256 is required. A wrong `client_id` or `redirect_uri` is shown and not redirected.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  authorize(options?: RequestOptions): Promise<string>;
+  /**
+   * The authorization endpoint for clients that post their parameters
+   *
+   * Redirects to the GET operation, because browsers send the cookies of this server, which are SameSite=Lax, only with
+   * that one.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  submitAuthorization(params?: OauthSubmitAuthorizationParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Where the hosted sign-in pages return to
+   *
+   * Remembers the session in a cookie, and continues the authorization request whose token is `state`.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  continueAuthorization(params?: OauthContinueAuthorizationParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Continue a stored authorization request after the sign-in: ask for consent, or return to the client
+   *
+   * Continue a stored authorization request after the sign-in: ask for consent, or return to the client
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  resumeAuthorization(params?: OauthResumeAuthorizationParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The form of the consent page: allow the client its scopes, and return to it with a code; or with the error
+   * `access_denied`
+   *
+   * The form of the consent page: allow the client its scopes, and return to it with a code; or with the error
+   * `access_denied`
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  submitConsent(params?: OauthSubmitConsentParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The token endpoint (RFC 6749 §3.2)
+   *
+   * A CONFIDENTIAL client authenticates with its secret, in the `Authorization` header (`client_secret_basic`) or the
+   * form (`client_secret_post`); a PUBLIC client sends only `client_id`. A code works once, within 60 seconds, with the
+   * code verifier; if it is used again, the tokens that were issued for it are revoked. A refresh token works once:
+   * within 30 seconds it returns the same next one again, later its use revokes all tokens of the sign-in. Errors are
+   * those of RFC 6749 §5.2.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  createTokens(params?: OauthCreateTokensParams, options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * Revoke a refresh token or an access token (RFC 7009), and with it all tokens of the same sign-in
+   *
+   * The response is 200 also for tokens that are unknown, expired or those of another client. Access tokens of
+   * `client_credentials` cannot be revoked (`unsupported_token_type`): they are valid for ten minutes.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  revokeToken(params?: OauthRevokeTokenParams, options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * Whether a token is valid now, and its claims (RFC 7662)
+   *
+   * Only for CONFIDENTIAL clients.
+   *
+   * A `firstParty` client gets the state of the access tokens of all clients of its environment, because it may be an
+   * API of the project; others get that of their own tokens. The session, the customer's ban and the client are read at
+   * every request.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  introspectToken(params?: OauthIntrospectTokenParams, options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * The claims about the customer that the scopes of an access token allow (OpenID Connect Core §5.3)
+   *
+   * Send the access token as `Authorization: Bearer …`. It needs the scope `openid`.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  getUserinfo(options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * Like the GET operation; the access token may also be in the form (RFC 6750 §2.2)
+   *
+   * Like the GET operation; the access token may also be in the form (RFC 6750 §2.2)
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  submitUserinfo(params?: OauthSubmitUserinfoParams, options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * The end-session endpoint
+   *
+   * Takes the parameters of the form of the same path in the query.
+   *
+   * With an `id_token_hint` of the present session, it ends at once; otherwise a page asks the customer. Then the
+   * browser goes to `post_logout_redirect_uri` with `state`, or sees a notice. A URI that is not registered is refused.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  signOut(options?: RequestOptions): Promise<string>;
+  /**
+   * The end-session endpoint for clients that post their parameters
+   *
+   * Redirects to the GET operation, with which browsers send the cookie of the session.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  submitSignOut(params?: OauthSubmitSignOutParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The form of the page that asks whether to sign out: end the session
+   *
+   * The form of the page that asks whether to sign out: end the session
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  confirmSignOut(params?: OauthConfirmSignOutParams, options?: RequestOptions): Promise<string>;
 }

@@ -447,6 +447,12 @@ export class NothingBooked extends ConflictError {}
 /** 409 `nothing_held`: Marketing mail of this domain is not held, so there is nothing to release. */
 export class NothingHeld extends ConflictError {}
 
+/** 404 `oauth_client_missing`: There is no such OAuth client. */
+export class OauthClientMissing extends NotFoundError {}
+
+/** 404 `oauth_consent_missing`: The customer has allowed this client nothing. */
+export class OauthConsentMissing extends NotFoundError {}
+
 /** 404 `organization_domain_missing`: There is no such organization domain. */
 export class OrganizationDomainMissing extends NotFoundError {}
 
@@ -527,6 +533,12 @@ export class ProviderMissing extends NotFoundError {}
 
 /** 503 `provider_trouble`: The sign-in provider cannot be reached or sent an unexpected response; try again later. */
 export class ProviderTrouble extends ServerError {}
+
+/**
+ * 409 `public_client_has_no_secret`: A PUBLIC client has no secret, because apps on devices and in browsers cannot keep
+ * one.
+ */
+export class PublicClientHasNoSecret extends ConflictError {}
 
 /** 401 `refresh_token_invalid`: This refresh token is unknown, has expired or was already used; sign in again. */
 export class RefreshTokenInvalid extends UnauthorizedError {}
@@ -753,6 +765,9 @@ export class TooManyKeys extends UnprocessableEntityError {}
 /** 422 `too_many_members`: An organization has at most 100,000 members. */
 export class TooManyMembers extends UnprocessableEntityError {}
 
+/** 422 `too_many_oauth_clients`: A project has at most 1,000 OAuth clients; delete some first. */
+export class TooManyOauthClients extends UnprocessableEntityError {}
+
 /** 422 `too_many_organization_domains`: An organization has at most 100 domains; remove some first. */
 export class TooManyOrganizationDomains extends UnprocessableEntityError {}
 
@@ -934,6 +949,8 @@ export const PROBLEMS = {
   NotYourself,
   NothingBooked,
   NothingHeld,
+  OauthClientMissing,
+  OauthConsentMissing,
   OrganizationDomainMissing,
   OrganizationExternalIdTaken,
   OrganizationMissing,
@@ -957,6 +974,7 @@ export const PROBLEMS = {
   ProjectMissing,
   ProviderMissing,
   ProviderTrouble,
+  PublicClientHasNoSecret,
   RefreshTokenInvalid,
   RenderFailed,
   RenderingAway,
@@ -1016,6 +1034,7 @@ export const PROBLEMS = {
   TooManyInvitations,
   TooManyKeys,
   TooManyMembers,
+  TooManyOauthClients,
   TooManyOrganizationDomains,
   TooManyPasskeys,
   TooManyPermissions,

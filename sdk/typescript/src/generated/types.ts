@@ -4762,6 +4762,35 @@ export interface NewMemberByEmail {
   email: string;
 }
 
+/** A client to register. */
+export interface NewOAuthClient {
+  /** Name of the client, shown to customers. */
+  name: string;
+  /**
+   * CONFIDENTIAL for an app on a server, which gets a secret; PUBLIC for one in a browser or on a device. Default:
+   * `"CONFIDENTIAL"`.
+   */
+  type?: "CONFIDENTIAL" | "PUBLIC" | (string & {}) | undefined;
+  /** Default: that of the API key, or LIVE. */
+  environment?: "LIVE" | "TEST" | (string & {}) | null | undefined;
+  /** Whether the client belongs to the project: then customers are not asked for their consent. Default: `false`. */
+  firstParty?: boolean | undefined;
+  /** Required for `authorization_code`. */
+  redirectUris?: string[] | undefined;
+  /** Where the browser may go after it has signed out; compared exactly. */
+  postLogoutRedirectUris?: string[] | undefined;
+  /** How the client may get tokens. */
+  grantTypes?: ("authorization_code" | "client_credentials" | "refresh_token" | (string & {}))[] | undefined;
+  /** The scopes that the client may get: standard ones, and permissions that the project has declared. */
+  scopes?: string[] | undefined;
+  /** The website of the client, shown to customers. */
+  websiteUrl?: string | null | undefined;
+  /** The privacy policy of the client, shown to customers. */
+  privacyUrl?: string | null | undefined;
+  /** The terms of service of the client, shown to customers. */
+  termsUrl?: string | null | undefined;
+}
+
 /** An organization to create. */
 export interface NewOrganization {
   /** A display name: one line of text, not only blanks. */
@@ -5003,6 +5032,128 @@ export interface NewWebhook {
   description?: string | undefined;
   /** Whether the record is active. Default: `true`. */
   active?: boolean | undefined;
+}
+
+/** An app that signs customers in through the project's OpenID provider. */
+export interface OAuthClient {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** A TEST client signs customers in with TEST sessions, and its access tokens have an audience of their own. */
+  environment: "LIVE" | "TEST" | (string & {});
+  /** Display name. */
+  name: string;
+  /** CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one. */
+  type: "CONFIDENTIAL" | "PUBLIC" | (string & {});
+  /** Whether the client belongs to the project: then customers are not asked for their consent. */
+  firstParty: boolean;
+  /** The last four characters of the secret; null for a PUBLIC client. */
+  secretLastFour: string | null;
+  /** Where authorization responses may be sent; compared exactly. */
+  redirectUris: string[];
+  /** Where the browser may go after it has signed out; compared exactly. */
+  postLogoutRedirectUris: string[];
+  /** How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`. */
+  grantTypes: string[];
+  /** The scopes that the client may get: standard ones, and permissions that the project has declared. */
+  scopes: string[];
+  /** The website of the client, shown to customers. */
+  websiteUrl: string | null;
+  /** The privacy policy of the client, shown to customers. */
+  privacyUrl: string | null;
+  /** The terms of service of the client, shown to customers. */
+  termsUrl: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** The `client_id` of OAuth: the same as `id`. */
+  clientId: string;
+  /** The issuer of the project: append `/.well-known/openid-configuration` for its configuration. */
+  issuer: string;
+}
+
+/** Changes to a client. Fields that are left out keep their values. */
+export interface OAuthClientChange {
+  /** Name of the client, shown to customers. */
+  name?: string | undefined;
+  /** Whether the client belongs to the project: then customers are not asked for their consent. */
+  firstParty?: boolean | undefined;
+  /** Where authorization responses may be sent; compared exactly. */
+  redirectUris?: string[] | undefined;
+  /** Where the browser may go after it has signed out; compared exactly. */
+  postLogoutRedirectUris?: string[] | undefined;
+  /** How the client may get tokens. */
+  grantTypes?: ("authorization_code" | "client_credentials" | "refresh_token" | (string & {}))[] | undefined;
+  /** The scopes that the client may get: standard ones, and permissions that the project has declared. */
+  scopes?: string[] | undefined;
+  /** The website of the client, shown to customers. */
+  websiteUrl?: string | null | undefined;
+  /** The privacy policy of the client, shown to customers. */
+  privacyUrl?: string | null | undefined;
+  /** The terms of service of the client, shown to customers. */
+  termsUrl?: string | null | undefined;
+}
+
+/** A client with its secret, which is returned only once. */
+export interface OAuthClientWithSecret {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** A TEST client signs customers in with TEST sessions, and its access tokens have an audience of their own. */
+  environment: "LIVE" | "TEST" | (string & {});
+  /** Display name. */
+  name: string;
+  /** CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one. */
+  type: "CONFIDENTIAL" | "PUBLIC" | (string & {});
+  /** Whether the client belongs to the project: then customers are not asked for their consent. */
+  firstParty: boolean;
+  /** The last four characters of the secret; null for a PUBLIC client. */
+  secretLastFour: string | null;
+  /** Where authorization responses may be sent; compared exactly. */
+  redirectUris: string[];
+  /** Where the browser may go after it has signed out; compared exactly. */
+  postLogoutRedirectUris: string[];
+  /** How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`. */
+  grantTypes: string[];
+  /** The scopes that the client may get: standard ones, and permissions that the project has declared. */
+  scopes: string[];
+  /** The website of the client, shown to customers. */
+  websiteUrl: string | null;
+  /** The privacy policy of the client, shown to customers. */
+  privacyUrl: string | null;
+  /** The terms of service of the client, shown to customers. */
+  termsUrl: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** The `client_id` of OAuth: the same as `id`. */
+  clientId: string;
+  /** The issuer of the project: append `/.well-known/openid-configuration` for its configuration. */
+  issuer: string;
+  /** The secret; null for a PUBLIC client. */
+  clientSecret: string | null;
+}
+
+/** What a customer has allowed a client. */
+export interface OAuthConsent {
+  /** Id of the client. */
+  clientId: string;
+  /** Name of the client. */
+  clientName: string;
+  /** Whether the client belongs to the project. */
+  firstParty: boolean;
+  /** The scopes that the customer has allowed, sorted. */
+  scopes: string[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** How to rotate the secret of a client. */
+export interface OAuthSecretRotation {
+  /** How long the old secret works in addition to the new one, in seconds; 0 to 604,800 (7 days). Default: `86400`. */
+  gracePeriodSeconds?: number | undefined;
 }
 
 /** An organization as the operations under `/projects` return it. */

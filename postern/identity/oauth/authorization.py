@@ -1,0 +1,443 @@
+"""The authorization endpoint: a browser comes from a client, and goes back to it with a code or an error.
+
+    authorize → (hosted sign-in pages → continue → resume) → (consent page → consent) → client
+
+While the customer signs in or is asked for consent, the request is stored as a challenge, and a cookie binds it to the
+browser. Errors go to the client only after its id and redirect URI were checked; before that they are shown.
+"""
+
+from datetime import timedelta
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import msgspec
+
+from postern.identity.access import operations as access
+from postern.identity.customers import pages, providers
+from postern.identity.customers.model import CustomerRefreshTokenInvalid, SignInBlocked
+from postern.identity.customers.providers import AuthorizationCodeGrant
+from postern.identity.customers.requirements import SsoRequired
+from postern.identity.customers.rules import provider_return_url
+from postern.identity.oauth import store
+from postern.identity.oauth.browsers import (
+    browser_session,
+    client_response,
+    error_page,
+    is_same_browser,
+    oauth_path,
+    redirect,
+    renew_session,
+    request_cookie,
+    session_cookie,
+)
+from postern.identity.oauth.errors import OAuthError
+from postern.identity.oauth.model import (
+    CODE_LIFE,
+    GRANT_RETENTION,
+    REQUEST_LIFE,
+    ClientRow,
+    SignedInCustomer,
+)
+from postern.identity.oauth.requests import (
+    SIGN_IN_PROMPTS,
+    AuthorizationRequest,
+    RedirectTarget,
+    read_request,
+    redirect_target,
+    require_single,
+)
+from postern.identity.oauth.rules import described_scopes, may_remember_consent, permission_scopes
+from postern.identity.oauth.tokens import meets_requirements, read_id_token_hint
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import FORM, RawRequest, get, post
+from postern.kernel.http.responses import HttpResponse
+from postern.kernel.limits import RateLimit, TooManyRequests, network_of
+from postern.kernel.values import Moment, as_id, new_id
+from postern.protocols.oidc.authorization import code_challenge
+from postern.security import challenges, session_store
+from postern.security.challenges import Challenge, CodeInvalid
+from postern.security.secrets import new_token
+from postern.web.pages import read_form
+
+HTML = ("text/html",)
+AUTHORIZE_RATE = RateLimit("oauth-authorize", 60, timedelta(seconds=10))
+"""Maximum authorization requests from one network to one process."""
+REQUEST_TRIES = 30
+"""How often the pages of one authorization request can be opened or submitted."""
+BODY_LIMIT = 16_384
+EXPIRED = "This sign-in has expired or is finished already. Go back to the app and start again."
+LOGIN_REQUIRED = OAuthError("login_required", "The customer must sign in.")
+CONSENT_REQUIRED = OAuthError("consent_required", "The customer must allow the client its scopes.")
+Step = Literal["SIGN_IN", "CONSENT"]
+"""What an authorization request still needs from the customer."""
+PARAMETERS = {
+    "client_id": "Id of the client.",
+    "redirect_uri": "Where the response goes; one of the client's `redirectUris`.",
+    "response_type": "`code`.",
+    "response_mode": "`query` (default) or `form_post`.",
+    "scope": "Scopes, separated by spaces.",
+    "state": "Value of the client, returned unchanged.",
+    "nonce": "Value of the client, returned in the ID token.",
+    "code_challenge": "S256 code challenge (RFC 7636); required.",
+    "code_challenge_method": "`S256`.",
+    "prompt": "`none`, or `login`, `consent`, `select_account` or `create`.",
+    "max_age": "Maximum age of the sign-in, in seconds.",
+    "login_hint": "E-mail address to enter into the sign-in page.",
+    "id_token_hint": "ID token of the customer who should be signed in.",
+}
+
+
+@get(
+    "/projects/{project_id}/oauth/authorize",
+    public=True,
+    ignore_unknown_query=True,
+    media_types=HTML,
+    other_statuses=(302,),
+    problems=[TooManyRequests],
+)
+async def authorize(call: Call, request: RawRequest) -> HttpResponse:
+    """The authorization endpoint of the project's OpenID provider (RFC 6749 §3.1, OpenID Connect Core §3.1.2).
+
+    Takes the parameters of the form of the same path in the query. Signs the customer in on the hosted pages if needed,
+    asks for consent if needed, and redirects to the client's `redirect_uri` with `code`, `state` and `iss`, or with
+    `error`. PKCE with S256 is required. A wrong `client_id` or `redirect_uri` is shown and not redirected.
+    """
+    call.world.limiter.take(AUTHORIZE_RATE, f"{call.project_id}|{network_of(call.origin.ip)}")
+    try:
+        parameters = require_single(list(request.query_params.multi_items()))
+        client = await _require_client(call, parameters.get("client_id"))
+        target = redirect_target(client, parameters)
+    except OAuthError as error:
+        return await error_page(call, error)
+    try:
+        hint = parameters.get("id_token_hint")
+        hint_claims = None if hint is None else await read_id_token_hint(call, hint)
+        stored = read_request(client, parameters, target, call.now.timestamp(), hint_claims)
+    except OAuthError as error:
+        return client_response(call, target, error.parameters())
+    signed_in = await browser_session(call, request, test=client.is_test)
+    step = await _next_step(call, client, stored, signed_in)
+    if step is None and signed_in is not None:
+        return await _issue_code(call, stored, signed_in)
+    if "none" in stored.prompts:
+        if step == "CONSENT":
+            return client_response(call, target, CONSENT_REQUIRED.parameters())
+        return client_response(call, target, LOGIN_REQUIRED.parameters())
+    stored = msgspec.structs.replace(stored, browser=new_token(32))
+    token, _ = await challenges.issue_token(call.db, call, stored, REQUEST_LIFE)
+    cookie = request_cookie(call, token, stored.browser, REQUEST_LIFE.total_seconds())
+    if step == "SIGN_IN" or signed_in is None:
+        return redirect(_sign_in_url(call, token, stored), cookies=cookie)
+    return await _consent_page(call, client, stored, token, signed_in, cookies=cookie)
+
+
+@post(
+    "/projects/{project_id}/oauth/authorize",
+    public=True,
+    ignore_unknown_query=True,
+    takes=FORM,
+    fields=PARAMETERS,
+    body_limit=BODY_LIMIT,
+    media_types=HTML,
+    status=303,
+)
+async def authorize_by_form(call: Call, request: RawRequest) -> HttpResponse:
+    """The authorization endpoint for clients that post their parameters. Redirects to the GET operation, because
+    browsers send the cookies of this server, which are SameSite=Lax, only with that one."""
+    try:
+        fields = parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=50)
+    except ValueError:
+        return await error_page(call, OAuthError("invalid_request", "The form has too many fields."))
+    url = f"{call.world.settings.public_url}{oauth_path(call)}/authorize?{urlencode(fields)}"
+    return redirect(url, status=303)
+
+
+@get(
+    "/projects/{project_id}/oauth/continue",
+    public=True,
+    ignore_unknown_query=True,
+    media_types=HTML,
+    other_statuses=(303,),
+    problems=[TooManyRequests],
+)
+async def continue_authorization(
+    call: Call, request: RawRequest, state: str = "", code: str = "", error: str = ""
+) -> HttpResponse:
+    """Where the hosted sign-in pages return to. Remembers the session in a cookie, and continues the authorization
+    request whose token is `state`."""
+    try:
+        challenge = await _stored_request(call, request, state)
+        client = await _require_client(call, str(challenge.payload.client_id))
+    except OAuthError as refused:
+        return await error_page(call, refused)
+    again = _sign_in_url(call, state, challenge.payload)
+    if error or not code:
+        return await _try_again_page(call, again, "You were not signed in. Try again, or sign in another way.")
+    try:
+        body = AuthorizationCodeGrant(code=code, code_verifier=_verifier(call, state))
+        signed_in = await providers.exchange_authorization_code(call, body)
+    except (CodeInvalid, CustomerRefreshTokenInvalid, SignInBlocked, SsoRequired) as problem:
+        return await _try_again_page(call, again, problem.detail)
+    if signed_in.mfa_required:
+        query = {**_flow_parameters(call, state), "mfaToken": signed_in.mfa_token or ""}
+        return redirect(f"{_pages_url(call)}/mfa?{urlencode(query)}", status=303)
+    assert signed_in.session_id is not None
+    if client.is_test:
+        async with call.db.transaction() as tx:
+            await session_store.mark_test(tx, project_id=call.project_id, id=signed_in.session_id)
+    # Not a redirect: browsers check each redirect after the form of a sign-in page against its `form-action`, which
+    # does not list the client.
+    return await pages.hosted_page(
+        call,
+        "oauth-continue.html",
+        None,
+        headers={"Set-Cookie": session_cookie(call, signed_in.session_id, test=client.is_test)},
+        url=f"{call.world.settings.public_url}{oauth_path(call)}/resume?{urlencode({'token': state})}",
+        client=client.name,
+    )
+
+
+@get(
+    "/projects/{project_id}/oauth/resume",
+    public=True,
+    ignore_unknown_query=True,
+    media_types=HTML,
+    other_statuses=(302,),
+)
+async def resume_authorization(call: Call, request: RawRequest, token: str = "") -> HttpResponse:
+    """Continue a stored authorization request after the sign-in: ask for consent, or return to the client."""
+    try:
+        challenge = await _stored_request(call, request, token)
+        stored = challenge.payload
+        client = await _require_client(call, str(stored.client_id))
+    except OAuthError as error:
+        return await error_page(call, error)
+    signed_in = await browser_session(call, request, test=client.is_test)
+    if signed_in is not None and stored.hint_subject not in (None, str(signed_in.customer_id)):
+        # Signing in again would not help a customer who is not the one of `id_token_hint`.
+        async with call.db.transaction() as tx:
+            await challenges.consume(tx, challenge)
+        return client_response(call, target_of(stored), LOGIN_REQUIRED.parameters())
+    step = await _next_step(call, client, stored, signed_in)
+    if signed_in is None or step == "SIGN_IN":
+        return redirect(_sign_in_url(call, token, stored))
+    if step == "CONSENT":
+        return await _consent_page(call, client, stored, token, signed_in)
+    return await _issue_code(call, stored, signed_in, challenge=challenge)
+
+
+@post(
+    "/projects/{project_id}/oauth/consent",
+    public=True,
+    ignore_unknown_query=True,
+    takes=FORM,
+    fields={
+        "token": "Token of the authorization request, from the consent page.",
+        "session": "Id of the session that the consent page was shown to.",
+        "decision": "`allow`; anything else denies.",
+    },
+    body_limit=BODY_LIMIT,
+    media_types=HTML,
+    other_statuses=(303,),
+)
+async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
+    """The form of the consent page: allow the client its scopes, and return to it with a code; or with the error
+    `access_denied`."""
+    form = await read_form(request)  # Refuses forms of other sites.
+    token = form.get("token", "")
+    try:
+        challenge = await _stored_request(call, request, token)
+        stored = challenge.payload
+        client = await _require_client(call, str(stored.client_id))
+    except OAuthError as error:
+        return await error_page(call, error)
+    if form.get("decision") != "allow":
+        try:
+            async with call.db.transaction() as tx:
+                await challenges.consume(tx, challenge)
+        except CodeInvalid:
+            return await error_page(call, OAuthError("invalid_request", EXPIRED))
+        denied = OAuthError("access_denied", "The customer did not allow this.")
+        return client_response(call, target_of(stored), denied.parameters(), after_form=True)
+    signed_in = await browser_session(call, request, test=client.is_test)
+    step = await _next_step(call, client, stored, signed_in)
+    if signed_in is None or step == "SIGN_IN" or form.get("session") != str(signed_in.session_id):
+        # The session ended or changed while the page was open: go on with the present one.
+        return redirect(f"{call.world.settings.public_url}{oauth_path(call)}/resume?{urlencode({'token': token})}")
+    return await _issue_code(call, stored, signed_in, challenge=challenge, consented=True)
+
+
+async def _require_client(call: Call, client_id: str | None) -> ClientRow:
+    """The client with this id. Raises OAuthError, which must be shown."""
+    if client_id is None:
+        raise OAuthError("invalid_request", "The parameter client_id is missing.")
+    client = await store.client(call.db, project_id=call.project_id, id=as_id(client_id))
+    if client is None:
+        raise OAuthError("invalid_client", "There is no client with this client_id.")
+    return client
+
+
+async def _stored_request(call: Call, request: RawRequest, token: str) -> Challenge[AuthorizationRequest]:
+    """The stored authorization request with this token. Counts a try. Raises OAuthError, which must be shown, if the
+    request has expired, is finished, or was made by another browser, as in an attack that signs a victim in as somebody
+    else (RFC 9700 §4.7)."""
+    try:
+        challenge = await challenges.answer_token(call, AuthorizationRequest, token, max_tries=REQUEST_TRIES)
+    except CodeInvalid:
+        raise OAuthError("invalid_request", EXPIRED) from None
+    if not is_same_browser(call, request, token, challenge.payload):
+        raise OAuthError("invalid_request", "This sign-in was begun in another browser, or cookies are blocked.")
+    return challenge
+
+
+async def _next_step(
+    call: Call, client: ClientRow, stored: AuthorizationRequest, signed_in: SignedInCustomer | None
+) -> Step | None:
+    """What the request still needs; None if a code can be issued."""
+    if signed_in is None:
+        return "SIGN_IN"
+    authenticated_at = signed_in.authenticated_at.timestamp()
+    if not SIGN_IN_PROMPTS.isdisjoint(stored.prompts) and authenticated_at < stored.requested_at:
+        return "SIGN_IN"
+    if stored.max_age is not None and authenticated_at + stored.max_age < stored.requested_at:
+        return "SIGN_IN"
+    if stored.hint_subject not in (None, str(signed_in.customer_id)):
+        return "SIGN_IN"
+    if not await meets_requirements(call, signed_in):
+        return "SIGN_IN"
+    if "consent" in stored.prompts:
+        return "CONSENT"
+    if client.first_party:
+        return None
+    if not may_remember_consent(client, stored.redirect_uri):
+        return "CONSENT"
+    consent = await store.consent(
+        call.db, project_id=call.project_id, customer_id=signed_in.customer_id, client_id=client.id
+    )
+    return None if consent is not None and set(stored.scopes) <= set(consent.scopes) else "CONSENT"
+
+
+async def _issue_code(
+    call: Call,
+    stored: AuthorizationRequest,
+    signed_in: SignedInCustomer,
+    *,
+    challenge: Challenge[AuthorizationRequest] | None = None,
+    consented: bool = False,
+) -> HttpResponse:
+    """Return to the client with an authorization code. Uses up the stored request, if there is one, and with
+    `consented` stores the consent."""
+    grant_id = new_id()
+    code = f"{grant_id.hex}{new_token(32)}"
+    try:
+        async with call.db.transaction() as tx:
+            if challenge is not None:
+                await challenges.consume(tx, challenge)
+            if consented:
+                await store.add_consent(
+                    tx,
+                    project_id=call.project_id,
+                    customer_id=signed_in.customer_id,
+                    client_id=stored.client_id,
+                    scopes=sorted(stored.scopes),
+                    now=call.now,
+                )
+            await store.insert_grant(
+                tx,
+                project_id=call.project_id,
+                id=grant_id,
+                client_id=stored.client_id,
+                customer_id=signed_in.customer_id,
+                session_id=signed_in.session_id,
+                scopes=stored.scopes,
+                redirect_uri=stored.redirect_uri,
+                nonce=stored.nonce,
+                code_hash=code_hash(call, code),
+                code_challenge=stored.code_challenge,
+                code_expires_at=Moment.of(call.now + CODE_LIFE),
+                expires_at=Moment.of(call.now + GRANT_RETENTION),
+                now=call.now,
+            )
+            await renew_session(tx, call, signed_in.session_id)
+    except CodeInvalid:
+        return await error_page(call, OAuthError("invalid_request", EXPIRED))
+    return client_response(call, target_of(stored), {"code": code}, after_form=consented)
+
+
+def code_hash(call: Call, code: str) -> bytes:
+    """The keyed hash of an authorization code, which is stored."""
+    return call.world.secrets.digest("oauth-code", f"{call.project_id}|{code}")
+
+
+def target_of(stored: AuthorizationRequest) -> RedirectTarget:
+    """Where the response to a request goes."""
+    return RedirectTarget(redirect_uri=stored.redirect_uri, form_post=stored.form_post, state=stored.state)
+
+
+async def _consent_page(
+    call: Call,
+    client: ClientRow,
+    stored: AuthorizationRequest,
+    token: str,
+    signed_in: SignedInCustomer,
+    *,
+    cookies: str | None = None,
+) -> HttpResponse:
+    """The page that asks the customer to allow the client its scopes."""
+    descriptions = await access.descriptions_of_permissions(call.db, call.project_id, permission_scopes(stored.scopes))
+    parts = urlsplit(stored.redirect_uri)
+    links = (
+        (client.website_url, "website"),
+        (client.privacy_url, "privacy policy"),
+        (client.terms_url, "terms of service"),
+    )
+    return await pages.hosted_page(
+        call,
+        "oauth-consent.html",
+        None,
+        form_target=stored.redirect_uri,
+        headers=None if cookies is None else {"Set-Cookie": cookies},
+        action=f"{oauth_path(call)}/consent",
+        again=_sign_in_url(call, token, stored),
+        token=token,
+        session=str(signed_in.session_id),
+        account=signed_in.email or signed_in.name or str(signed_in.customer_id),
+        client=client.name,
+        third_party=not client.first_party,
+        scopes=described_scopes(stored.scopes, descriptions),
+        destination=parts.hostname or f"{parts.scheme}:",
+        links=[{"url": url, "text": text} for url, text in links if url is not None],
+    )
+
+
+async def _try_again_page(call: Call, url: str, message: str) -> HttpResponse:
+    return await pages.hosted_page(call, "oauth-error.html", None, status=400, code="", detail=message, again=url)
+
+
+# The sign-in on the hosted pages, with the provider as the app: it keeps a code verifier of its own.
+
+
+def _sign_in_url(call: Call, token: str, stored: AuthorizationRequest) -> str:
+    """The URL of the hosted page on which the customer signs in, or signs up with `prompt=create`."""
+    name = "sign-up" if "create" in stored.prompts else "sign-in"
+    parameters = _flow_parameters(call, token)
+    if stored.login_hint:
+        parameters["email"] = stored.login_hint
+    return f"{_pages_url(call)}/{name}?{urlencode(parameters)}"
+
+
+def _flow_parameters(call: Call, token: str) -> dict[str, str]:
+    return {
+        "redirectUrl": provider_return_url(call),
+        "codeChallenge": code_challenge(_verifier(call, token)),
+        "state": token,
+    }
+
+
+def _verifier(call: Call, token: str) -> str:
+    """The code verifier of the sign-in for a stored request (RFC 7636 §4.1)."""
+    return call.world.secrets.digest("oauth-continue", token).hex()
+
+
+def _pages_url(call: Call) -> str:
+    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages"

@@ -1,0 +1,153 @@
+"""The session of a browser with a project's OpenID provider, and how pages respond to clients.
+
+A cookie names the session that the customer has signed in to on the hosted pages. It is not a credential of the API:
+only the endpoints of this package that browsers visit read it.
+"""
+
+import hmac
+from dataclasses import replace
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from postern.identity.customers import pages, rules
+from postern.identity.customers.model import SESSION_IDLE, SESSION_LIFE
+from postern.identity.customers.tokens import issuer_of
+from postern.identity.oauth import store
+from postern.identity.oauth.errors import OAuthError
+from postern.identity.oauth.model import SignedInCustomer
+from postern.identity.oauth.requests import AuthorizationRequest, RedirectTarget
+from postern.kernel.database.statements import Queries
+from postern.kernel.http.call import Call
+from postern.kernel.http.cookies import cookie, cookie_name
+from postern.kernel.http.operation import RawRequest
+from postern.kernel.http.responses import HttpResponse
+from postern.kernel.values import Moment
+from postern.protocols.oidc.authorization import authorization_url
+from postern.security import session_store
+from postern.web.pages import SCRIPT_SOURCES, page
+
+SESSION_COOKIE = "postern-oauth-"
+"""Prefix of the names of the cookies with the session of a browser."""
+SESSION_PURPOSE = "oauth-browser-session"
+REQUEST_COOKIE = "postern-request-"
+"""Prefix of the names of the cookies that bind an authorization request to the browser that made it."""
+
+
+def oauth_path(call: Call) -> str:
+    """The path of the endpoints of the project's provider."""
+    return f"/projects/{call.project_id}/oauth"
+
+
+# The session of the browser.
+
+
+async def browser_session(call: Call, request: RawRequest, *, test: bool) -> SignedInCustomer | None:
+    """The session that a browser has with the provider; None if it has none, or it has ended or the customer is banned.
+    `test`: for TEST clients, which have sessions of their own."""
+    value = request.cookies.get(cookie_name(call.world.settings, _session_cookie(call, test=test)), "")
+    text, _, signature = value.partition(".")
+    try:
+        session_id = UUID(hex=text)
+    except ValueError:
+        return None
+    if not call.world.secrets.verify(SESSION_PURPOSE, _signed(call, session_id, test=test), signature):
+        return None
+    signed_in = await store.signed_in_customer(call.db, project_id=call.project_id, session_id=session_id, now=call.now)
+    return signed_in if signed_in is not None and signed_in.test == test else None
+
+
+async def renew_session(db: Queries, call: Call, session_id: UUID) -> None:
+    """Count the use of a session by a client, so that it does not end by idleness."""
+    await session_store.renew(
+        db,
+        project_id=call.project_id,
+        id=session_id,
+        idle_expires_at=Moment.of(call.now + SESSION_IDLE),
+        now=call.now,
+    )
+
+
+def session_cookie(call: Call, session_id: UUID, *, test: bool) -> str:
+    """The cookie that names the session of a browser."""
+    signature = call.world.secrets.sign(SESSION_PURPOSE, _signed(call, session_id, test=test))
+    return _cookie(
+        call, _session_cookie(call, test=test), f"{session_id.hex}.{signature}", SESSION_LIFE.total_seconds()
+    )
+
+
+def forget_session(call: Call, *, test: bool) -> str:
+    """The cookie that deletes that of `session_cookie`."""
+    return _cookie(call, _session_cookie(call, test=test), "", 0)
+
+
+def _session_cookie(call: Call, *, test: bool) -> str:
+    return f"{SESSION_COOKIE}{call.project_id}{'-test' if test else ''}"
+
+
+def _signed(call: Call, session_id: UUID, *, test: bool) -> bytes:
+    return call.project_id.bytes + session_id.bytes + (b"test" if test else b"live")
+
+
+# The binding of a request to the browser.
+
+
+def request_cookie(call: Call, token: str, value: str, seconds: float) -> str:
+    """The cookie that binds the stored request with this token to the browser."""
+    return _cookie(call, f"{REQUEST_COOKIE}{token[:32]}", value, seconds)
+
+
+def is_same_browser(call: Call, request: RawRequest, token: str, stored: AuthorizationRequest) -> bool:
+    """Whether the browser that sends `request` made the authorization request with this token."""
+    value = request.cookies.get(cookie_name(call.world.settings, f"{REQUEST_COOKIE}{token[:32]}"), "")
+    return hmac.compare_digest(value.encode(), stored.browser.encode())
+
+
+def _cookie(call: Call, name: str, value: str, seconds: float) -> str:
+    return cookie(call.world.settings, name, value, path=oauth_path(call), seconds=int(seconds))
+
+
+# Responses.
+
+
+def client_response(
+    call: Call, target: RedirectTarget, parameters: dict[str, str], *, after_form: bool = False
+) -> HttpResponse:
+    """The authorization response: a redirect to the client, or a page that posts a form to it
+    (OAuth 2.0 Form Post Response Mode). It names the issuer (RFC 9207)."""
+    state = {"state": target.state} if target.state is not None else {}
+    parameters = {**parameters, **state, "iss": issuer_of(call.world, call.project_id)}
+    if target.form_post:
+        parts = urlsplit(target.redirect_uri)
+        source = f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:"
+        policy = {**SCRIPT_SOURCES, "form-action": f"https: {source}"}  # The client may redirect the post.
+        return page(
+            "sso/post.html",
+            "Going back to the app",
+            policy=policy,
+            site="",
+            action=target.redirect_uri,
+            fields=parameters,
+        )
+    return redirect(authorization_url(target.redirect_uri, **parameters), status=303 if after_form else 302)
+
+
+def redirect(url: str, *, status: int = 302, cookies: str | None = None) -> HttpResponse:
+    """A redirect that caches do not store, and that does not pass on its URL as Referer."""
+    headers = {"Location": url, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+    if cookies is not None:
+        headers["Set-Cookie"] = cookies
+    return HttpResponse(b"", media_type="text/html", status=status, headers=headers)
+
+
+async def error_page(call: Call, error: OAuthError) -> HttpResponse:
+    """A page for an error that must not be sent to the client, because client or redirect URI are not known to be
+    right."""
+    return await pages.hosted_page(
+        call, "oauth-error.html", None, status=error.status, code=error.error, detail=error.description, again=""
+    )
+
+
+def customer_call(call: Call, signed_in: SignedInCustomer) -> Call:
+    """The call as if the customer had sent it, for events."""
+    caller = rules.caller_for(call, signed_in.customer_id, session_id=signed_in.session_id)
+    return replace(call, caller=replace(caller, environment="TEST" if signed_in.test else "LIVE"))

@@ -1,0 +1,87 @@
+"""The metadata of a project's OpenID provider (OpenID Connect Discovery 1.0, RFC 8414)."""
+
+from datetime import timedelta
+from typing import Any
+
+from postern.identity.customers.tokens import issuer_of
+from postern.identity.oauth.model import STANDARD_SCOPES
+from postern.identity.oauth.tokens import MULTI_FACTOR, SINGLE_FACTOR
+from postern.kernel.http.call import Call
+from postern.kernel.http.operation import get
+from postern.kernel.http.responses import HttpResponse
+from postern.kernel.values import to_json
+from postern.platform.projects import operations as projects
+
+MAX_AGE = timedelta(minutes=5)
+EXAMPLE = {
+    "issuer": "https://postern.example.com/projects/019c13f9-5a00-7f4b-9d1e-7a5f3c2b1a00",
+    "code_challenge_methods_supported": ["S256"],
+}
+
+
+@get(
+    "/projects/{project_id}/.well-known/openid-configuration",
+    public=True,
+    ignore_unknown_query=True,
+    response_type=dict[str, Any],
+    response_example=EXAMPLE,
+)
+async def get_openid_configuration(call: Call) -> HttpResponse:
+    """The metadata of the project's OpenID provider (OpenID Connect Discovery 1.0 §4)."""
+    return await _metadata_response(call)
+
+
+@get(
+    "/.well-known/oauth-authorization-server/projects/{project_id}",
+    public=True,
+    ignore_unknown_query=True,
+    response_type=dict[str, Any],
+    response_example=EXAMPLE,
+)
+async def get_authorization_server_metadata(call: Call) -> HttpResponse:
+    """The metadata of the project's authorization server at the path of RFC 8414 §3.1: the same as those of OpenID
+    Connect."""
+    return await _metadata_response(call)
+
+
+async def _metadata_response(call: Call) -> HttpResponse:
+    await projects.require_project(call.db, call.project_id)
+    headers = {"Cache-Control": f"public, max-age={int(MAX_AGE.total_seconds())}"}
+    return HttpResponse(to_json(provider_metadata(call)), headers=headers)
+
+
+def provider_metadata(call: Call) -> dict[str, Any]:
+    """The metadata of the project's provider. It has nothing that the provider does not do."""
+    issuer = issuer_of(call.world, call.project_id)
+    oauth = f"{issuer}/oauth"
+    methods = ["client_secret_basic", "client_secret_post", "none"]
+    return {
+        "issuer": issuer,
+        "authorization_endpoint": f"{oauth}/authorize",
+        "token_endpoint": f"{oauth}/token",
+        "userinfo_endpoint": f"{oauth}/userinfo",
+        "jwks_uri": f"{issuer}/.well-known/jwks.json",
+        "revocation_endpoint": f"{oauth}/revoke",
+        "introspection_endpoint": f"{oauth}/introspect",
+        "end_session_endpoint": f"{oauth}/logout",
+        "scopes_supported": list(STANDARD_SCOPES),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query", "form_post"],
+        "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["ES256"],
+        "token_endpoint_auth_methods_supported": methods,
+        "revocation_endpoint_auth_methods_supported": methods,
+        "introspection_endpoint_auth_methods_supported": methods[:2],
+        "code_challenge_methods_supported": ["S256"],
+        "prompt_values_supported": ["none", "login", "consent", "select_account", "create"],
+        "acr_values_supported": [SINGLE_FACTOR, MULTI_FACTOR],
+        "claims_supported": [
+            *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "azp", "sid", "at_hash"),
+            *("name", "updated_at", "email", "email_verified", "phone_number", "phone_number_verified"),
+        ],
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+        "authorization_response_iss_parameter_supported": True,
+    }

@@ -1,0 +1,274 @@
+"""Clients, consents and grants of the OpenID provider: records, request bodies, limits and problems."""
+
+from datetime import timedelta
+from typing import Annotated, Literal
+from uuid import UUID
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from postern.kernel.http.call import Environment
+from postern.kernel.http.problems import Conflict, Missing, Unprocessable
+from postern.kernel.values import Body, DisplayName, Moment, Record
+
+CLIENTS_PER_PROJECT = 1_000
+REDIRECT_URIS_PER_CLIENT = 50
+SCOPES_PER_CLIENT = 100
+SECRET_GRACE_PERIOD = timedelta(hours=24)
+"""Default for how long the old secret still works after a rotation."""
+SECRET_GRACE_LIMIT_SECONDS = 604_800
+CODE_LIFE = timedelta(seconds=60)
+"""How long an authorization code is valid (RFC 6749 §4.1.2 recommends at most ten minutes)."""
+GRANT_RETENTION = timedelta(days=1)
+"""How long a grant is kept after its code was issued, or after its last refresh token has expired."""
+REQUEST_LIFE = timedelta(minutes=30)
+"""How long signing in and consenting may take after an authorization request."""
+TOKEN_LIFE = timedelta(minutes=10)
+"""How long access tokens and ID tokens are valid."""
+STANDARD_SCOPES = ("openid", "profile", "email", "phone", "offline_access")
+"""The scopes of OpenID Connect Core §5.4 and §11; all others are permissions that the project has declared."""
+
+ClientType = Literal["CONFIDENTIAL", "PUBLIC"]
+GrantType = Literal["authorization_code", "refresh_token", "client_credentials"]
+DEFAULT_GRANT_TYPES: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
+DEFAULT_SCOPES = ("openid", "profile", "email", "offline_access")
+RedirectUri = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        pattern=r"""^[a-z][a-z0-9+.-]*:/[^\s#\\"'<>`{}|^]+(?!\n)$""",
+        description="An absolute https URL without a fragment, such as `https://app.example.com/callback`; for native "
+        "apps `http://127.0.0.1/…` or a scheme with a dot, such as `com.example.app:/callback`.",
+    ),
+]
+HttpsUrl = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        pattern=r"""^https://[^\s"'<>\\]+(?!\n)$""",
+        description="An https URL, such as `https://example.com/privacy`.",
+    ),
+]
+ScopeName = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=128,
+        pattern=r"^[\x21\x23-\x5b\x5d-\x7e]+(?!\n)$",
+        description="`openid`, `profile`, `email`, `phone`, `offline_access`, or the key of a permission.",
+    ),
+]
+RedirectUris = Annotated[list[RedirectUri], msgspec.Meta(max_length=REDIRECT_URIS_PER_CLIENT)]
+ScopeNames = Annotated[list[ScopeName], msgspec.Meta(max_length=SCOPES_PER_CLIENT)]
+GrantTypes = Annotated[list[GrantType], msgspec.Meta(min_length=1, max_length=10)]
+
+
+class OAuthClientMissing(Missing, code="oauth_client_missing"):
+    """There is no such OAuth client."""
+
+
+class OAuthConsentMissing(Missing, code="oauth_consent_missing"):
+    """The customer has allowed this client nothing."""
+
+
+class TooManyOAuthClients(Unprocessable, code="too_many_oauth_clients"):
+    """A project has at most 1,000 OAuth clients; delete some first."""
+
+
+class PublicClientSecret(Conflict, code="public_client_has_no_secret"):
+    """A PUBLIC client has no secret, because apps on devices and in browsers cannot keep one."""
+
+
+class OAuthClientFields(Record):
+    """The fields of a client that the API returns and that its row has."""
+
+    id: UUID
+    environment: Environment
+    """A TEST client signs customers in with TEST sessions, and its access tokens have an audience of their own."""
+    name: str
+    type: ClientType
+    """CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one."""
+    first_party: bool
+    """Whether the client belongs to the project: then customers are not asked for their consent."""
+    secret_last_four: str | None
+    """The last four characters of the secret; null for a PUBLIC client."""
+    redirect_uris: list[str]
+    """Where authorization responses may be sent; compared exactly."""
+    post_logout_redirect_uris: list[str]
+    """Where the browser may go after it has signed out; compared exactly."""
+    grant_types: list[str]
+    """How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`."""
+    scopes: list[str]
+    """The scopes that the client may get: standard ones, and permissions that the project has declared."""
+    website_url: str | None
+    """The website of the client, shown to customers."""
+    privacy_url: str | None
+    """The privacy policy of the client, shown to customers."""
+    terms_url: str | None
+    """The terms of service of the client, shown to customers."""
+    created_at: Moment
+    updated_at: Moment
+
+
+class OAuthClient(OAuthClientFields):
+    """An app that signs customers in through the project's OpenID provider."""
+
+    client_id: str
+    """The `client_id` of OAuth: the same as `id`."""
+    issuer: str
+    """The issuer of the project: append `/.well-known/openid-configuration` for its configuration."""
+
+
+class OAuthClientWithSecret(OAuthClient):
+    """A client with its secret, which is returned only once."""
+
+    client_secret: str | None
+    """The secret; null for a PUBLIC client."""
+
+
+class ClientRow(OAuthClientFields):
+    """A row of `oauth_clients`."""
+
+    project_id: UUID
+    secret_hash: bytes | None
+    previous_secret_hash: bytes | None
+    previous_secret_expires_at: Moment | None
+
+    @property
+    def client_id(self) -> str:
+        return str(self.id)
+
+    @property
+    def is_test(self) -> bool:
+        return self.environment == "TEST"
+
+
+class NewOAuthClient(Body):
+    """A client to register."""
+
+    name: DisplayName
+    """Name of the client, shown to customers."""
+    type: ClientType = "CONFIDENTIAL"
+    """CONFIDENTIAL for an app on a server, which gets a secret; PUBLIC for one in a browser or on a device."""
+    environment: Environment | None = None
+    """Default: that of the API key, or LIVE."""
+    first_party: bool = False
+    """Whether the client belongs to the project: then customers are not asked for their consent."""
+    redirect_uris: RedirectUris = []
+    """Required for `authorization_code`."""
+    post_logout_redirect_uris: RedirectUris = []
+    """Where the browser may go after it has signed out; compared exactly."""
+    grant_types: GrantTypes = msgspec.field(default_factory=lambda: list(DEFAULT_GRANT_TYPES))
+    """How the client may get tokens."""
+    scopes: ScopeNames = msgspec.field(default_factory=lambda: list(DEFAULT_SCOPES))
+    """The scopes that the client may get: standard ones, and permissions that the project has declared."""
+    website_url: HttpsUrl | None = None
+    """The website of the client, shown to customers."""
+    privacy_url: HttpsUrl | None = None
+    """The privacy policy of the client, shown to customers."""
+    terms_url: HttpsUrl | None = None
+    """The terms of service of the client, shown to customers."""
+
+
+class OAuthClientChange(Body):
+    """Changes to a client. Fields that are left out keep their values."""
+
+    name: DisplayName | UnsetType = UNSET
+    """Name of the client, shown to customers."""
+    first_party: bool | UnsetType = UNSET
+    """Whether the client belongs to the project: then customers are not asked for their consent."""
+    redirect_uris: RedirectUris | UnsetType = UNSET
+    """Where authorization responses may be sent; compared exactly."""
+    post_logout_redirect_uris: RedirectUris | UnsetType = UNSET
+    """Where the browser may go after it has signed out; compared exactly."""
+    grant_types: GrantTypes | UnsetType = UNSET
+    """How the client may get tokens."""
+    scopes: ScopeNames | UnsetType = UNSET
+    """The scopes that the client may get: standard ones, and permissions that the project has declared."""
+    website_url: HttpsUrl | None | UnsetType = UNSET
+    """The website of the client, shown to customers."""
+    privacy_url: HttpsUrl | None | UnsetType = UNSET
+    """The privacy policy of the client, shown to customers."""
+    terms_url: HttpsUrl | None | UnsetType = UNSET
+    """The terms of service of the client, shown to customers."""
+
+
+class OAuthSecretRotation(Body):
+    """How to rotate the secret of a client."""
+
+    grace_period_seconds: Annotated[int, msgspec.Meta(ge=0, le=SECRET_GRACE_LIMIT_SECONDS)] = int(
+        SECRET_GRACE_PERIOD.total_seconds()
+    )
+    """How long the old secret works in addition to the new one, in seconds; 0 to 604,800 (7 days)."""
+
+
+class ConsentRow(Record):
+    """A row of `oauth_consents`."""
+
+    project_id: UUID
+    customer_id: UUID
+    client_id: UUID
+    scopes: list[str]
+    created_at: Moment
+    updated_at: Moment
+
+
+class OAuthConsent(Record):
+    """What a customer has allowed a client."""
+
+    client_id: UUID
+    """Id of the client."""
+    client_name: str
+    """Name of the client."""
+    first_party: bool
+    """Whether the client belongs to the project."""
+    scopes: list[str]
+    """The scopes that the customer has allowed, sorted."""
+    created_at: Moment
+    updated_at: Moment
+
+
+class GrantRow(Record):
+    """A row of `oauth_grants`: an authorization code, and the refresh tokens that follow from it."""
+
+    project_id: UUID
+    id: UUID
+    client_id: UUID
+    customer_id: UUID
+    session_id: UUID
+    scopes: list[str]
+    redirect_uri: str
+    nonce: str | None
+    code_hash: bytes
+    code_challenge: str
+    code_expires_at: Moment
+    code_used_at: Moment | None
+    generation: int
+    """Number of the current refresh token; 0 if there is none."""
+    rotated_at: Moment | None
+    """When the current refresh token was issued."""
+    revoked_at: Moment | None
+    created_at: Moment
+    expires_at: Moment
+    """When the row may be deleted."""
+
+
+class SignedInCustomer(Record):
+    """A live session of a customer, and what tokens and the userinfo endpoint say about the customer."""
+
+    session_id: UUID
+    customer_id: UUID
+    methods: list[str]
+    """The authentication methods (RFC 8176)."""
+    authenticated_at: Moment
+    session_expires_at: Moment
+    """When the session ends at the latest."""
+    test: bool
+    sso_organization_id: UUID | None
+    organization_id: UUID | None
+    """The active organization."""
+    email: str | None
+    email_verified_at: Moment | None
+    name: str | None
+    phone: str | None
+    phone_verified_at: Moment | None
+    updated_at: Moment

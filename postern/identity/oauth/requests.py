@@ -1,0 +1,191 @@
+"""Authorization requests: their parameters, and how they are checked (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import msgspec
+
+from postern.identity.oauth.errors import OAuthError
+from postern.identity.oauth.model import ClientRow
+from postern.identity.oauth.rules import matching_redirect_uri, split_scope
+from postern.security.challenges import Payload
+
+PARAMETER_LIMIT = 2_000
+"""Longest value of a parameter, in characters; `id_token_hint` may be longer."""
+HINT_LIMIT = 8_192
+MAX_AGE_LIMIT = 31_536_000
+"""A larger `max_age`, in seconds, is treated as this one: no session lives for a year."""
+PROMPTS = frozenset(("none", "login", "consent", "select_account", "create"))
+SIGN_IN_PROMPTS = frozenset(("login", "select_account", "create"))
+"""Values of `prompt` that need a new sign-in. A browser has one account at a time, so another one is selected by
+signing in."""
+CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+SINGLE_PARAMETERS = frozenset(
+    (
+        *(
+            "client_id",
+            "redirect_uri",
+            "response_type",
+            "response_mode",
+            "scope",
+            "state",
+            "nonce",
+            "prompt",
+            "max_age",
+        ),
+        *("code_challenge", "code_challenge_method", "login_hint", "id_token_hint", "request", "request_uri"),
+        *("registration", "display", "ui_locales", "acr_values", "claims", "resource"),
+    )
+)
+
+
+class AuthorizationRequest(Payload, tag="OAUTH_REQUEST"):
+    """A checked authorization request; stored while the customer signs in or is asked for consent."""
+
+    client_id: UUID
+    redirect_uri: str
+    form_post: bool
+    """Whether the response is posted as a form instead of being in the query (`response_mode`)."""
+    scopes: list[str]
+    """The requested scopes that the client may get."""
+    state: str | None
+    nonce: str | None
+    code_challenge: str
+    prompts: list[str]
+    max_age: int | None
+    """Maximum age of the authentication, in seconds."""
+    login_hint: str
+    hint_subject: str | None
+    """The customer of `id_token_hint`, who must be the one that is signed in."""
+    requested_at: float
+    """Unix time in seconds."""
+    browser: str
+    """The value of the cookie that binds the request to the browser; "" before it is stored."""
+
+
+class RedirectTarget(msgspec.Struct, frozen=True):
+    """Where errors of an authorization request go, once client and redirect URI are known to be right."""
+
+    redirect_uri: str
+    form_post: bool
+    state: str | None
+
+
+def require_single(parameters: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The parameters as a dictionary; empty values are omitted, as if they had not been sent (RFC 6749 §3.1).
+
+    Raises OAuthError if a parameter of OAuth is repeated.
+    """
+    values: dict[str, str] = {}
+    for name, value in parameters:
+        if name in values and name in SINGLE_PARAMETERS:
+            raise OAuthError("invalid_request", f"The parameter {name} is repeated.")
+        values.setdefault(name, value)
+    return {name: value for name, value in values.items() if value}
+
+
+def redirect_target(client: ClientRow, parameters: Mapping[str, str]) -> RedirectTarget:
+    """Where to send the response. Raises OAuthError, which must be shown and not redirected, unless the redirect URI is
+    registered (RFC 6749 §3.1.2.4)."""
+    uri = parameters.get("redirect_uri")
+    if uri is None:
+        raise OAuthError("invalid_request", "The parameter redirect_uri is missing.")
+    if not matching_redirect_uri(client, uri):
+        raise OAuthError("invalid_request", "The redirect_uri is not registered for this client.")
+    state = parameters.get("state")
+    return RedirectTarget(
+        redirect_uri=uri,
+        form_post=parameters.get("response_mode") == "form_post",
+        state=state if state is not None and len(state) <= PARAMETER_LIMIT else None,
+    )
+
+
+def read_request(
+    client: ClientRow, parameters: Mapping[str, str], target: RedirectTarget, now: float, hint: dict[str, Any] | None
+) -> AuthorizationRequest:
+    """Check an authorization request of a client. `hint` has the claims of `id_token_hint`; None if it is invalid.
+
+    Raises OAuthError, which is redirected to the client. Parameters that are unknown, or only wishes (`ui_locales`,
+    `display`, `acr_values`, `claims`), are ignored.
+    """
+    for name, value in parameters.items():
+        if len(value) > (HINT_LIMIT if name == "id_token_hint" else PARAMETER_LIMIT):
+            raise OAuthError("invalid_request", f"The parameter {name} is too long.")
+        if "\0" in value:
+            raise OAuthError("invalid_request", f"The parameter {name} contains a NUL character.")
+    for name, error in (
+        ("request", "request_not_supported"),
+        ("request_uri", "request_uri_not_supported"),
+        ("registration", "registration_not_supported"),
+    ):
+        if name in parameters:
+            raise OAuthError(error, f"The parameter {name} is not supported.")
+    _check_response(client, parameters)
+    prompts = split_scope(parameters.get("prompt", ""))
+    if not PROMPTS.issuperset(prompts):
+        raise OAuthError("invalid_request", "The parameter prompt has an unknown value.")
+    if "none" in prompts and len(prompts) > 1:
+        raise OAuthError("invalid_request", "prompt=none cannot be combined with other values.")
+    if "id_token_hint" in parameters and hint is None:
+        raise OAuthError("invalid_request", "The id_token_hint is not an ID token of this provider.")
+    return AuthorizationRequest(
+        client_id=client.id,
+        redirect_uri=target.redirect_uri,
+        form_post=target.form_post,
+        scopes=allowed_scopes(client, parameters.get("scope", "")),
+        state=target.state,
+        nonce=parameters.get("nonce"),
+        code_challenge=parameters["code_challenge"],
+        prompts=prompts,
+        max_age=_max_age(parameters.get("max_age")),
+        login_hint=parameters.get("login_hint", ""),
+        hint_subject=None if hint is None else hint["sub"],
+        requested_at=now,
+        browser="",
+    )
+
+
+def _check_response(client: ClientRow, parameters: Mapping[str, str]) -> None:
+    """Raises OAuthError unless the request asks for a code, with PKCE, in a way that is supported."""
+    response_type = parameters.get("response_type")
+    if response_type is None:
+        raise OAuthError("invalid_request", "The parameter response_type is missing.")
+    if response_type != "code":
+        raise OAuthError("unsupported_response_type", "The response_type must be code.")
+    if "authorization_code" not in client.grant_types:
+        raise OAuthError("unauthorized_client", "The client is not registered for authorization_code.")
+    if parameters.get("response_mode", "query") not in ("query", "form_post"):
+        raise OAuthError("invalid_request", "The response_mode must be query or form_post.")
+    challenge = parameters.get("code_challenge")
+    if challenge is None:
+        raise OAuthError("invalid_request", "The parameter code_challenge is missing: PKCE is required.")
+    if parameters.get("code_challenge_method", "plain") != "S256":
+        raise OAuthError("invalid_request", "The code_challenge_method must be S256.")
+    if not CHALLENGE.fullmatch(challenge):
+        raise OAuthError("invalid_request", "The code_challenge must have 43 characters of base64url.")
+
+
+def allowed_scopes(client: ClientRow, scope: str) -> list[str]:
+    """The scopes among the requested ones that the client may get; others are ignored (OpenID Connect Core §3.1.2.1).
+
+    Raises OAuthError if none is left.
+    """
+    requested = split_scope(scope)
+    if not requested:
+        raise OAuthError("invalid_scope", "The parameter scope is missing.")
+    allowed = [name for name in requested if name in client.scopes]
+    if "refresh_token" not in client.grant_types:
+        allowed = [name for name in allowed if name != "offline_access"]
+    if not allowed:
+        raise OAuthError("invalid_scope", "The client is not registered for any of the scopes.")
+    return allowed
+
+
+def _max_age(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()):
+        raise OAuthError("invalid_request", "The parameter max_age must be a number of seconds.")
+    return min(int(text[:10]), MAX_AGE_LIMIT)

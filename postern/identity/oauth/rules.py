@@ -1,0 +1,113 @@
+"""Rules of the OpenID provider that need no database: redirect URIs, scopes, secrets and the texts of scopes."""
+
+import hmac
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from postern.identity.oauth.model import STANDARD_SCOPES, ClientRow, ClientType
+from postern.kernel.http.problems import Invalid
+from postern.kernel.values import Moment
+from postern.security.secrets import Secrets
+
+LOOPBACK_IPS = frozenset(("127.0.0.1", "::1"))
+"""The addresses of RFC 8252 §7.3. For native apps on them, the port is chosen when the app starts."""
+LOOPBACK_HOSTS = LOOPBACK_IPS | {"localhost"}
+SECRET_PREFIX = "ocs_"  # noqa: S105 - a label, not a secret
+SCOPE_TEXTS = {
+    "openid": "Know who you are (an identifier)",
+    "profile": "See your name",
+    "email": "See your e-mail address",
+    "phone": "See your phone number",
+    "offline_access": "Keep this access while you are not using it",
+}
+"""What the consent page says about the standard scopes."""
+
+
+def check_redirect_uri(uri: str, type: ClientType, path: str) -> None:
+    """Raises Invalid at `path` unless a client of this type may register the redirect URI (RFC 8252 §7, RFC 9700 §2.1).
+
+    Allowed are https URLs, http URLs on loopback, and for PUBLIC clients schemes with a dot, which belong to the owner
+    of a domain.
+    """
+    try:
+        parts = urlsplit(uri)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise Invalid.at(path, "This is not a valid URL.") from None
+    if "*" in uri:
+        raise Invalid.at(path, "A redirect URI cannot contain wildcards: register each URI.")
+    if "@" in parts.netloc:
+        raise Invalid.at(path, "A redirect URI cannot contain a user name or password.")
+    if parts.scheme == "https":
+        if not host:
+            raise Invalid.at(path, "The URL has no host.")
+    elif parts.scheme == "http":
+        if host not in LOOPBACK_HOSTS:
+            raise Invalid.at(path, "Use https; http is possible only for 127.0.0.1, [::1] and localhost.")
+    elif "." not in parts.scheme:
+        message = "The scheme of an app must contain a dot, such as `com.example.app:/callback` (RFC 8252 §7.1)."
+        raise Invalid.at(path, message)
+    elif type != "PUBLIC":
+        raise Invalid.at(path, "Only a PUBLIC client can have a scheme of its own: such an app runs on a device.")
+
+
+def matching_redirect_uri(client: ClientRow, uri: str) -> bool:
+    """Whether a redirect URI of a request is registered (RFC 9700 §4.1.3): the same text, except for the port of a
+    PUBLIC client on a loopback address (RFC 8252 §7.3)."""
+    if uri in client.redirect_uris:
+        return True
+    if client.type != "PUBLIC":
+        return False
+    requested = _without_loopback_port(uri)
+    return requested is not None and any(
+        requested == _without_loopback_port(registered) for registered in client.redirect_uris
+    )
+
+
+def _without_loopback_port(uri: str) -> str | None:
+    """An http URL on a loopback address without its port; None for other URLs."""
+    try:
+        parts = urlsplit(uri)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme != "http" or host not in LOOPBACK_IPS or "@" in parts.netloc or "#" in uri:
+        return None
+    address = f"[{host}]" if ":" in host else host
+    return uri.replace(f"//{parts.netloc}", f"//{address}", 1)
+
+
+def may_remember_consent(client: ClientRow, redirect_uri: str) -> bool:
+    """Whether an earlier consent counts. Not for apps whose redirect URI another app on the device can take, because
+    such an app could pretend to be this client (RFC 8252 §8.6)."""
+    return client.type == "CONFIDENTIAL" or urlsplit(redirect_uri).scheme == "https"
+
+
+def is_secret_of(secrets: Secrets, client: ClientRow, secret: str, now: Moment) -> bool:
+    """Whether `secret` is the client's secret, or the previous one within its grace period."""
+    sent = secret_hash(secrets, client.project_id, secret)
+    if client.secret_hash is not None and hmac.compare_digest(sent, client.secret_hash):
+        return True
+    previous, until = client.previous_secret_hash, client.previous_secret_expires_at
+    return previous is not None and until is not None and until > now and hmac.compare_digest(sent, previous)
+
+
+def secret_hash(secrets: Secrets, project_id: UUID, secret: str) -> bytes:
+    """The keyed hash of a client secret that is stored."""
+    return secrets.digest("oauth-client-secret", f"{project_id}|{secret}")
+
+
+def split_scope(scope: str) -> list[str]:
+    """The scopes of a space-separated list, without duplicates, in their order."""
+    return list(dict.fromkeys(name for name in scope.split(" ") if name))
+
+
+def permission_scopes(scopes: Iterable[str]) -> list[str]:
+    """The scopes that are permissions."""
+    return [scope for scope in scopes if scope not in STANDARD_SCOPES]
+
+
+def described_scopes(scopes: Sequence[str], descriptions: dict[str, str]) -> list[str]:
+    """What each scope allows, for the consent page. `descriptions` are those of permissions."""
+    return [SCOPE_TEXTS.get(scope) or descriptions.get(scope) or scope for scope in scopes]

@@ -1,0 +1,219 @@
+"""SQL of clients, consents and grants of the OpenID provider."""
+
+from uuid import UUID
+
+from postern.identity.oauth.model import ClientRow, ConsentRow, GrantRow, OAuthConsent, SignedInCustomer
+from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.values import Moment
+
+# Clients.
+
+
+# Newest first, without those whose environment is not in `environments`.
+@statement("""
+    select * from oauth_clients
+    where project_id = %(project_id)s and environment = any (%(environments)s)
+      and (%(before)s::uuid is null or id < %(before)s)
+    order by id desc limit %(limit)s
+""")
+async def clients(
+    db: Queries, *, project_id: UUID, environments: list[str], before: UUID | None, limit: int
+) -> list[ClientRow]: ...
+
+
+@statement("select * from oauth_clients where project_id = %(project_id)s and id = %(id)s")
+async def client(db: Queries, *, project_id: UUID, id: UUID) -> ClientRow | None: ...
+
+
+@statement("select * from oauth_clients where project_id = %(project_id)s and id = %(id)s for update")
+async def lock_client(tx: Transaction, *, project_id: UUID, id: UUID) -> ClientRow | None: ...
+
+
+@statement("select count(*)::int from oauth_clients where project_id = %(project_id)s")
+async def count_clients(db: Queries, *, project_id: UUID) -> int: ...
+
+
+@statement("insert into oauth_clients {row}")
+async def insert_client(tx: Transaction, client: ClientRow) -> None: ...
+
+
+@statement("""
+    update oauth_clients set name = %(name)s, first_party = %(first_party)s, redirect_uris = %(redirect_uris)s,
+        post_logout_redirect_uris = %(post_logout_redirect_uris)s, grant_types = %(grant_types)s, scopes = %(scopes)s,
+        website_url = %(website_url)s, privacy_url = %(privacy_url)s, terms_url = %(terms_url)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def change_client(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    first_party: bool,
+    redirect_uris: list[str],
+    post_logout_redirect_uris: list[str],
+    grant_types: list[str],
+    scopes: list[str],
+    website_url: str | None,
+    privacy_url: str | None,
+    terms_url: str | None,
+    now: Moment,
+) -> ClientRow: ...
+
+
+# Replace the secret of a client; the old one is accepted until `previous_expires_at`.
+@statement("""
+    update oauth_clients set previous_secret_hash = secret_hash, previous_secret_expires_at = %(previous_expires_at)s,
+        secret_hash = %(secret_hash)s, secret_last_four = %(last_four)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def rotate_secret(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    secret_hash: bytes,
+    last_four: str,
+    previous_expires_at: Moment,
+    now: Moment,
+) -> ClientRow: ...
+
+
+@statement("delete from oauth_clients where project_id = %(project_id)s and id = %(id)s")
+async def delete_client(tx: Transaction, *, project_id: UUID, id: UUID) -> None:
+    """Delete a client with its consents and grants."""
+
+
+# Consents.
+
+
+@statement("""
+    select consent.client_id, client.name as client_name, client.first_party, consent.scopes, consent.created_at,
+           consent.updated_at
+    from oauth_consents consent
+    join oauth_clients client on client.project_id = consent.project_id and client.id = consent.client_id
+    where consent.project_id = %(project_id)s and consent.customer_id = %(customer_id)s
+    order by consent.client_id desc limit %(limit)s
+""")
+async def consents_of(db: Queries, *, project_id: UUID, customer_id: UUID, limit: int) -> list[OAuthConsent]: ...
+
+
+@statement("""
+    select * from oauth_consents
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and client_id = %(client_id)s
+""")
+async def consent(db: Queries, *, project_id: UUID, customer_id: UUID, client_id: UUID) -> ConsentRow | None: ...
+
+
+# Add scopes to what the customer has allowed the client.
+@statement("""
+    insert into oauth_consents as current (project_id, customer_id, client_id, scopes, created_at, updated_at)
+    values (%(project_id)s, %(customer_id)s, %(client_id)s, %(scopes)s, %(now)s, %(now)s)
+    on conflict (project_id, customer_id, client_id) do update set updated_at = excluded.updated_at, scopes = array(
+        select distinct scope from unnest(current.scopes || excluded.scopes) as both_lists (scope) order by scope)
+""")
+async def add_consent(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, client_id: UUID, scopes: list[str], now: Moment
+) -> None: ...
+
+
+@statement("""
+    delete from oauth_consents
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and client_id = %(client_id)s
+""")
+async def delete_consent(tx: Transaction, *, project_id: UUID, customer_id: UUID, client_id: UUID) -> bool: ...
+
+
+# Grants.
+
+
+@statement("""
+    insert into oauth_grants (project_id, id, client_id, customer_id, session_id, scopes, redirect_uri, nonce,
+                              code_hash, code_challenge, code_expires_at, created_at, expires_at, due_at)
+    values (%(project_id)s, %(id)s, %(client_id)s, %(customer_id)s, %(session_id)s, %(scopes)s, %(redirect_uri)s,
+            %(nonce)s, %(code_hash)s, %(code_challenge)s, %(code_expires_at)s, %(now)s, %(expires_at)s, %(expires_at)s)
+""")
+async def insert_grant(
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    client_id: UUID,
+    customer_id: UUID,
+    session_id: UUID,
+    scopes: list[str],
+    redirect_uri: str,
+    nonce: str | None,
+    code_hash: bytes,
+    code_challenge: str,
+    code_expires_at: Moment,
+    expires_at: Moment,
+    now: Moment,
+) -> None: ...
+
+
+@statement("select * from oauth_grants where project_id = %(project_id)s and id = %(id)s")
+async def grant(db: Queries, *, project_id: UUID, id: UUID) -> GrantRow | None: ...
+
+
+# Use the code of a grant. Returns None if it was used, has expired or was revoked. `generation` is 1 if a refresh token
+# is issued, otherwise 0.
+@statement("""
+    update oauth_grants set code_used_at = %(now)s, generation = %(generation)s, rotated_at = %(now)s,
+        expires_at = %(expires_at)s, due_at = %(expires_at)s
+    where project_id = %(project_id)s and id = %(id)s and code_used_at is null and code_expires_at > %(now)s
+      and revoked_at is null
+    returning *
+""")
+async def use_code(
+    db: Queries, *, project_id: UUID, id: UUID, generation: int, expires_at: Moment, now: Moment
+) -> GrantRow | None: ...
+
+
+# Replace the current refresh token, which has the number `generation`. Returns None if it is not the current one, or
+# the grant was revoked.
+@statement("""
+    update oauth_grants set generation = generation + 1, rotated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and generation = %(generation)s and revoked_at is null
+    returning *
+""")
+async def rotate(db: Queries, *, project_id: UUID, id: UUID, generation: int, now: Moment) -> GrantRow | None: ...
+
+
+@statement("""
+    update oauth_grants set revoked_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and revoked_at is null
+""")
+async def revoke_grant(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
+
+
+@statement("""
+    update oauth_grants set revoked_at = %(now)s
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and client_id = %(client_id)s
+      and revoked_at is null
+""")
+async def revoke_grants(
+    tx: Transaction, *, project_id: UUID, customer_id: UUID, client_id: UUID, now: Moment
+) -> None: ...
+
+
+@statement("""
+    delete from oauth_grants where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
+""")
+async def delete_expired_grants(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
+
+
+# A live session with its customer; None if the session has ended or the customer is banned.
+@statement("""
+    select s.id as session_id, s.subject_id as customer_id, s.methods, s.authenticated_at,
+           s.expires_at as session_expires_at, s.test, s.sso_organization_id, s.organization_id,
+           c.email, c.email_verified_at, c.name, c.phone, c.phone_verified_at, c.updated_at
+    from sessions s join customers c on c.project_id = s.project_id and c.id = s.subject_id
+    where s.project_id = %(project_id)s and s.id = %(session_id)s and s.revoked_at is null and s.expires_at > %(now)s
+      and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)
+""")
+async def signed_in_customer(
+    db: Queries, *, project_id: UUID, session_id: UUID, now: Moment
+) -> SignedInCustomer | None: ...

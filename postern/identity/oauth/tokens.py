@@ -1,0 +1,281 @@
+"""Tokens of the OpenID provider: access tokens (RFC 9068), ID tokens (OpenID Connect Core §2) and refresh tokens.
+
+They are signed with the same keys as the access tokens of sessions, but cannot be taken for them: those have the id of
+the project as audience, the tokens of clients the issuer or the id of the client.
+"""
+
+import base64
+import hashlib
+import struct
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import jwt
+import msgspec
+
+from postern.identity.access import operations as access
+from postern.identity.access.model import SubjectMissing
+from postern.identity.customers.requirements import (
+    SignInRequirement,
+    is_multi_factor,
+    meets_sso_requirement,
+    read_requirements,
+)
+from postern.identity.customers.tokens import JWT_TYP, issuer_of, public_key, signing_key
+from postern.identity.oauth.model import (
+    STANDARD_SCOPES,
+    TOKEN_LIFE,
+    ClientRow,
+    GrantRow,
+    SignedInCustomer,
+)
+from postern.identity.oauth.rules import permission_scopes
+from postern.kernel.http.call import Call
+from postern.kernel.values import NO_ID, as_id, new_id
+from postern.platform.projects import operations as projects
+from postern.security.secrets import Secrets, new_token
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+ID_TOKEN_TYP = "JWT"  # noqa: S105 - a media type
+SINGLE_FACTOR, MULTI_FACTOR = "urn:postern:single-factor", "urn:postern:multi-factor"
+"""The values of the claim `acr`."""
+REFRESH_PREFIX = "or_"
+REFRESH_PURPOSE = "oauth-refresh"
+REFRESH_FORMAT = struct.Struct(">16sI")
+TOKEN_LIMIT = 8_192
+"""Longest token that is read, in characters."""
+
+
+class AccessTokenClaims(msgspec.Struct, frozen=True, kw_only=True):
+    """The claims of an access token of a client whose signature, issuer and expiry were checked."""
+
+    client_id: UUID
+    subject: str
+    """The id of the customer; for a token of `client_credentials`, that of the client."""
+    scopes: list[str]
+    test: bool
+    grant_id: UUID | None
+    """None for a token of `client_credentials`."""
+    claims: dict[str, Any]
+
+
+class RefreshTokenParts(msgspec.Struct, frozen=True):
+    """The contents of a refresh token with a valid signature: a grant, and the token's number."""
+
+    grant_id: UUID
+    generation: int
+
+
+def audience_of(world: "World", project_id: UUID, *, test: bool) -> str:
+    """The audience of access tokens. That of TEST clients differs, so that an API for LIVE tokens refuses theirs."""
+    issuer = issuer_of(world, project_id)
+    return f"{issuer}/test" if test else issuer
+
+
+def acr_of(signed_in: SignedInCustomer) -> str:
+    """The authentication context class of a session."""
+    return MULTI_FACTOR if is_multi_factor(signed_in.methods) else SINGLE_FACTOR
+
+
+async def effective_scopes(call: Call, signed_in: SignedInCustomer, scopes: list[str]) -> list[str]:
+    """The granted scopes without permissions that the customer does not have now: in the project, or in the active
+    organization of the session."""
+    keys = permission_scopes(scopes)
+    if not keys:
+        return scopes
+    try:
+        granted = await access.granted_permissions(
+            call.db, call.project_id, signed_in.customer_id, signed_in.organization_id
+        )
+    except SubjectMissing:
+        return [scope for scope in scopes if scope in STANDARD_SCOPES]
+    held = {*granted.permissions, *(granted.organization_permissions or [])}
+    return [scope for scope in scopes if scope in STANDARD_SCOPES or scope in held]
+
+
+async def meets_requirements(call: Call, signed_in: SignedInCustomer) -> bool:
+    """Whether a session meets what the project and the customer's organizations require of a sign-in now
+    (docs/decisions/0042-sign-in-requirements-are-checked-at-every-refresh.md)."""
+    project = await projects.require_project(call.db, call.project_id)
+    required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2)(
+        (call.project_id, signed_in.customer_id)
+    )
+    settings = project.settings.sign_in
+    if not meets_sso_requirement(required, signed_in.sso_organization_id, project_requires_sso=settings.require_sso):
+        return False
+    return not (required.mfa or settings.require_mfa) or is_multi_factor(signed_in.methods)
+
+
+def customer_claims(signed_in: SignedInCustomer, scopes: list[str]) -> dict[str, Any]:
+    """The claims about a customer that the scopes allow (OpenID Connect Core §5.4). Unknown values are left out."""
+    claims: dict[str, Any] = {}
+    if "profile" in scopes:
+        claims |= {"name": signed_in.name, "updated_at": int(signed_in.updated_at.timestamp())}
+    if "email" in scopes and signed_in.email is not None:
+        claims |= {"email": signed_in.email, "email_verified": signed_in.email_verified_at is not None}
+    if "phone" in scopes and signed_in.phone is not None:
+        claims |= {
+            "phone_number": signed_in.phone,
+            "phone_number_verified": signed_in.phone_verified_at is not None,
+        }
+    return {name: value for name, value in claims.items() if value is not None}
+
+
+async def issue_tokens(
+    call: Call, client: ClientRow, grant: GrantRow, signed_in: SignedInCustomer, *, scopes: list[str], first: bool
+) -> dict[str, Any]:
+    """The token response (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). `first`: the code was exchanged just now, so
+    that the ID token has its nonce."""
+    key_id, private = await signing_key(call.db, call.world, call.project_id, call.now)
+    issuer, issued_at = issuer_of(call.world, call.project_id), int(call.now.timestamp())
+    expires_at = min(call.now + TOKEN_LIFE, signed_in.session_expires_at)
+    authentication = {
+        "auth_time": int(signed_in.authenticated_at.timestamp()),
+        "acr": acr_of(signed_in),
+        "amr": signed_in.methods,
+    }
+    shared = {"iss": issuer, "sub": str(grant.customer_id), "iat": issued_at, "exp": int(expires_at.timestamp())}
+    allowed = await effective_scopes(call, signed_in, scopes)
+    claims = {
+        **shared,
+        **authentication,
+        "aud": audience_of(call.world, call.project_id, test=client.is_test),
+        "client_id": client.client_id,
+        "jti": f"{grant.id}.{new_token(12)}",
+        "scope": " ".join(allowed),
+        **({"org": {"id": str(signed_in.organization_id)}} if signed_in.organization_id is not None else {}),
+    }
+    headers = {"kid": str(key_id)}
+    access_token = jwt.encode(claims, private, algorithm="ES256", headers={**headers, "typ": JWT_TYP})
+    response: dict[str, Any] = {
+        "access_token": access_token,
+        "token_type": "Bearer",
+        "expires_in": int((expires_at - call.now).total_seconds()),
+        "scope": " ".join(allowed),
+    }
+    if "openid" in scopes:
+        id_claims = {
+            **shared,
+            **authentication,
+            "aud": client.client_id,
+            "azp": client.client_id,
+            "sid": str(grant.session_id),
+            "at_hash": _half_hash(access_token),
+            **({"nonce": grant.nonce} if first and grant.nonce is not None else {}),
+            **customer_claims(signed_in, scopes),
+        }
+        response["id_token"] = jwt.encode(
+            id_claims, private, algorithm="ES256", headers={**headers, "typ": ID_TOKEN_TYP}
+        )
+    if grant.generation > 0:
+        response["refresh_token"] = refresh_token_of(call.world.secrets, grant)
+    return response
+
+
+async def issue_client_token(call: Call, client: ClientRow, scopes: list[str]) -> dict[str, Any]:
+    """The response with an access token of the client itself (RFC 6749 §4.4.3)."""
+    key_id, private = await signing_key(call.db, call.world, call.project_id, call.now)
+    issued_at = int(call.now.timestamp())
+    claims = {
+        "iss": issuer_of(call.world, call.project_id),
+        "sub": client.client_id,
+        "aud": audience_of(call.world, call.project_id, test=client.is_test),
+        "client_id": client.client_id,
+        "iat": issued_at,
+        "exp": issued_at + int(TOKEN_LIFE.total_seconds()),
+        "jti": str(new_id()),
+        "scope": " ".join(scopes),
+    }
+    token = jwt.encode(claims, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP})
+    return {
+        "access_token": token,
+        "token_type": "Bearer",
+        "expires_in": int(TOKEN_LIFE.total_seconds()),
+        "scope": claims["scope"],
+    }
+
+
+async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
+    """The claims of an access token of a client; None if it is not valid, has expired, or is a token of a session or
+    an ID token. Whether its session and client still exist must be read from the database."""
+    claims = await _verified_claims(call, token, JWT_TYP)
+    if claims is None or not isinstance(claims.get("client_id"), str) or not isinstance(claims.get("exp"), int):
+        return None
+    audiences = {audience_of(call.world, call.project_id, test=test): test for test in (False, True)}
+    audience = claims.get("aud")
+    if not isinstance(audience, str) or audience not in audiences or claims["exp"] <= call.now.timestamp():
+        return None
+    grant_id = as_id(str(claims.get("jti")).partition(".")[0])
+    is_own = claims["sub"] == claims["client_id"]
+    return AccessTokenClaims(
+        client_id=as_id(claims["client_id"]),
+        subject=claims["sub"],
+        scopes=str(claims.get("scope", "")).split(),
+        test=audiences[audience],
+        grant_id=None if is_own else grant_id,
+        claims=claims,
+    )
+
+
+async def read_id_token_hint(call: Call, token: str) -> dict[str, Any] | None:
+    """The claims of an ID token that this provider has issued, also if it has expired; None for other tokens."""
+    claims = await _verified_claims(call, token, ID_TOKEN_TYP)
+    if claims is None or as_id(claims.get("aud")) == NO_ID or as_id(claims.get("sid")) == NO_ID:
+        return None
+    return claims
+
+
+async def _verified_claims(call: Call, token: str, typ: str) -> dict[str, Any] | None:
+    """The claims of a JWT with this `typ` that a key of the project has signed. Audience and expiry are not
+    checked."""
+    if len(token) > TOKEN_LIMIT or not token.isascii():
+        return None
+    try:
+        header = jwt.get_unverified_header(token)
+        key = await public_key(call.world, call.project_id, as_id(header.get("kid")))
+        if header.get("typ") != typ or key is None:
+            return None
+        return jwt.decode(
+            token,
+            key,
+            algorithms=["ES256"],
+            issuer=issuer_of(call.world, call.project_id),
+            # `exp` is checked with the world's clock.
+            options={
+                "require": ["exp", "iat", "sub", "aud"],
+                "verify_aud": False,
+                "verify_exp": False,
+                "verify_iat": False,
+            },
+        )
+    except (jwt.PyJWTError, ValueError):
+        return None
+
+
+def refresh_token_of(secrets: Secrets, grant: GrantRow) -> str:
+    """The current refresh token of a grant."""
+    packed = REFRESH_FORMAT.pack(grant.id.bytes, grant.generation)
+    signature = secrets.sign(REFRESH_PURPOSE, grant.project_id.bytes + packed)
+    return f"{REFRESH_PREFIX}{base64.urlsafe_b64encode(packed).rstrip(b'=').decode()}.{signature}"
+
+
+def read_refresh_token(secrets: Secrets, project_id: UUID, token: str) -> RefreshTokenParts | None:
+    """The parts of a refresh token; None if this server has not issued it."""
+    text, _, signature = token.removeprefix(REFRESH_PREFIX).partition(".")
+    if not token.startswith(REFRESH_PREFIX) or len(token) > 200 or not token.isascii():
+        return None
+    try:
+        packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        id_bytes, generation = REFRESH_FORMAT.unpack(packed)
+    except (ValueError, struct.error):
+        return None
+    if not secrets.verify(REFRESH_PURPOSE, project_id.bytes + packed, signature):
+        return None
+    return RefreshTokenParts(UUID(bytes=id_bytes), generation)
+
+
+def _half_hash(token: str) -> str:
+    """The claim `at_hash` of an access token (OpenID Connect Core §3.1.3.6)."""
+    return base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()[:16]).rstrip(b"=").decode()

@@ -1,0 +1,33 @@
+"""Background work of the OpenID provider: deletion of expired grants."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from postern.identity.oauth import store
+from postern.kernel.due import Work
+from postern.kernel.values import Record
+
+if TYPE_CHECKING:
+    from postern.world import World
+
+DELETE_LEASE = timedelta(minutes=10)
+"""When another worker may delete the rows that a killed worker had claimed."""
+
+
+class ExpiredGrant(Record):
+    """A grant that becomes due when it may be deleted."""
+
+    project_id: UUID
+    id: UUID
+
+
+async def delete_expired_grants(world: "World", rows: list[ExpiredGrant]) -> None:
+    """Delete grants whose last tokens have expired. All rows must be of one project."""
+    ids = [row.id for row in rows]
+    await store.delete_expired_grants(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
+
+
+WORK: list[Work[Any]] = [
+    Work("oauth.grants", "oauth_grants", ExpiredGrant, DELETE_LEASE, delete_expired_grants, claim_size=1_000),
+]

@@ -1,0 +1,101 @@
+"""RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0)."""
+
+from datetime import timedelta
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.identity.oauth.conftest import FORM, REDIRECT_URI, Provider, parameters_of
+
+AFTER = "https://reports.example.com/goodbye"
+
+
+@pytest.fixture
+async def session(auth):
+    """A provider, a browser that has signed in, and its tokens."""
+    provider = Provider(auth)
+    await provider.register(firstParty=True, postLogoutRedirectUris=[AFTER, f"{AFTER}?a=1"])
+    browser = provider.browser()
+    response = parameters_of(await browser.signed_in())
+    return provider, browser, (await provider.exchange(response["code"])).json()
+
+
+async def log_out(provider, browser, **fields):
+    return await browser.open(f"{provider.base}/logout?{urlencode(fields)}")
+
+
+async def test_a_client_signs_the_customer_out(session, clock):
+    provider, browser, tokens = session
+    clock.move(timedelta(hours=1))
+    response = await log_out(
+        provider, browser, id_token_hint=tokens["id_token"], post_logout_redirect_uri=f"{AFTER}?a=1", state="a b"
+    )
+    assert (response.status_code, response.headers["location"]) == (302, f"{AFTER}?a=1&state=a+b")
+    assert parameters_of(await browser.authorize(prompt="none"))["error"] == "login_required"
+    assert (await provider.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
+    again = await log_out(provider, browser, id_token_hint=tokens["id_token"], post_logout_redirect_uri=AFTER)
+    assert again.headers["location"] == AFTER, "without a session, nothing is left to do"
+
+
+async def test_without_an_id_token_the_customer_is_asked(session):
+    provider, browser, tokens = session
+    client_id = provider.oauth_client["clientId"]
+    page = await log_out(provider, browser, client_id=client_id, post_logout_redirect_uri=AFTER, state="s")
+    assert page.status_code == 200
+    assert browser.address in page.text
+    assert "code" in parameters_of(await browser.authorize(prompt="none")), "a link alone does not sign out"
+    for headers in ({"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        forged = await browser.client.request(
+            "POST", f"{provider.base}/logout/confirm", content="session=x", headers={**FORM, **headers}
+        )
+        assert forged.status_code == 403
+    done = await browser.submit(page)
+    assert (done.status_code, done.headers["location"]) == (303, f"{AFTER}?state=s")
+    assert (await provider.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
+
+
+async def test_a_page_of_another_session_signs_nobody_out(session):
+    provider, browser, tokens = session
+    page = await log_out(provider, browser)
+    assert page.status_code == 200
+    other = provider.browser()
+    await other.signed_in()
+    done = await other.submit(page)
+    assert "You are signed out" in done.text
+    assert "code" in parameters_of(await browser.authorize(prompt="none"))
+    assert (await provider.refresh(tokens["refresh_token"])).status_code == 200
+    asked = await log_out(provider, other, id_token_hint=tokens["id_token"])
+    assert asked.status_code == 200, "an ID token of another session does not sign out at once"
+
+
+async def test_only_registered_uris_are_redirected_to(session):
+    provider, browser, tokens = session
+    other = await provider.register(firstParty=True)
+    for fields in (
+        {"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": "https://evil.example/"},
+        {"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": f"{AFTER}/"},
+        {"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": REDIRECT_URI},
+        {"post_logout_redirect_uri": AFTER},
+        {"client_id": other["clientId"], "post_logout_redirect_uri": AFTER},
+        {"client_id": other["clientId"], "id_token_hint": tokens["id_token"]},
+        {"client_id": "unknown"},
+        {"id_token_hint": "no token"},
+        {"id_token_hint": tokens["access_token"]},
+        {"id_token_hint": tokens["id_token"], "state": "s" * 3_000},
+    ):
+        response = await log_out(provider, browser, **fields)
+        assert response.status_code == 400, fields
+        assert "location" not in response.headers
+    body = urlencode({"client_id": other["clientId"], "post_logout_redirect_uri": AFTER})
+    refused = await browser.client.request("POST", f"{provider.base}/logout/confirm", content=body, headers=FORM)
+    assert refused.status_code == 400
+    assert "code" in parameters_of(await browser.authorize(prompt="none")), "nobody was signed out"
+
+
+async def test_the_request_can_be_posted(session):
+    provider, browser, tokens = session
+    body = urlencode({"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": AFTER})
+    headers = {**FORM, "origin": "https://reports.example.com", "sec-fetch-site": "cross-site"}
+    posted = await browser.client.request("POST", f"{provider.base}/logout", content=body, headers=headers)
+    assert posted.status_code == 303
+    assert (await browser.open(posted.headers["location"])).headers["location"] == AFTER
