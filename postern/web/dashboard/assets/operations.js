@@ -416,4 +416,29 @@ saml.receiveResponse POST /sso/saml/{connId}/acs fTn
 auth.signOutWithSso POST /projects/{projectId}/auth/sso/sign-out j
 saml.receiveLogout GET /sso/saml/{connId}/slo Tn
 saml.submitLogout POST /sso/saml/{connId}/slo fTn
+oauthClients.list GET /projects/{projectId}/oauth-clients ql
+oauthClients.create POST /projects/{projectId}/oauth-clients j
+oauthClients.get GET /projects/{projectId}/oauth-clients/{id}
+oauthClients.update PATCH /projects/{projectId}/oauth-clients/{id} j
+oauthClients.delete DELETE /projects/{projectId}/oauth-clients/{id}
+oauthClients.rotateSecret POST /projects/{projectId}/oauth-clients/{id}/rotate-secret j
+customers.listConsents GET /projects/{projectId}/customers/{id}/oauth-consents
+customers.revokeConsent DELETE /projects/{projectId}/customers/{id}/oauth-consents/{clientId}
+auth.listConsents GET /projects/{projectId}/auth/consents
+auth.revokeConsent DELETE /projects/{projectId}/auth/consents/{clientId}
+oauth.getConfiguration GET /projects/{projectId}/.well-known/openid-configuration n
+oauth.getServerMetadata GET /.well-known/oauth-authorization-server/projects/{projectId} n
+oauth.authorize GET /projects/{projectId}/oauth/authorize Tn
+oauth.submitAuthorization POST /projects/{projectId}/oauth/authorize fRn
+oauth.continueAuthorization GET /projects/{projectId}/oauth/continue qTn
+oauth.resumeAuthorization GET /projects/{projectId}/oauth/resume qTn
+oauth.submitConsent POST /projects/{projectId}/oauth/consent fTn
+oauth.createTokens POST /projects/{projectId}/oauth/token fn
+oauth.revokeToken POST /projects/{projectId}/oauth/revoke fn
+oauth.introspectToken POST /projects/{projectId}/oauth/introspect fn
+oauth.getUserinfo GET /projects/{projectId}/oauth/userinfo n
+oauth.submitUserinfo POST /projects/{projectId}/oauth/userinfo fn
+oauth.signOut GET /projects/{projectId}/oauth/logout Tn
+oauth.submitSignOut POST /projects/{projectId}/oauth/logout fRn
+oauth.confirmSignOut POST /projects/{projectId}/oauth/logout/confirm fTn
 `;export{e as t};
