@@ -39,14 +39,21 @@ from postern.identity.oauth.model import (
     SignedInCustomer,
 )
 from postern.identity.oauth.requests import (
+    PUSHED_PREFIX,
     SIGN_IN_PROMPTS,
     AuthorizationRequest,
+    PushedRequest,
     RedirectTarget,
     read_request,
     redirect_target,
     require_single,
 )
-from postern.identity.oauth.rules import described_scopes, may_remember_consent, permission_scopes
+from postern.identity.oauth.rules import (
+    described_scopes,
+    matching_redirect_uri,
+    may_remember_consent,
+    permission_scopes,
+)
 from postern.identity.oauth.tokens import meets_requirements, read_id_token_hint
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import FORM, RawRequest, get, post
@@ -80,6 +87,7 @@ PARAMETERS = {
     "nonce": "Value of the client, returned in the ID token.",
     "code_challenge": "S256 code challenge (RFC 7636); required.",
     "code_challenge_method": "`S256`.",
+    "request_uri": "That of a pushed authorization request (RFC 9126), instead of all parameters except `client_id`.",
     "prompt": "`none`, or `login`, `consent`, `select_account` or `create`.",
     "max_age": "Maximum age of the sign-in, in seconds.",
     "login_hint": "E-mail address to enter into the sign-in page.",
@@ -106,13 +114,13 @@ async def authorize(call: Call, request: RawRequest) -> HttpResponse:
     try:
         parameters = require_single(list(request.query_params.multi_items()))
         client = await _require_client(call, parameters.get("client_id"))
-        target = redirect_target(client, parameters)
+        pushed_uri = parameters.get("request_uri", "")
+        pushed = await _take_pushed(call, client, pushed_uri) if pushed_uri.startswith(PUSHED_PREFIX) else None
+        target = redirect_target(client, parameters) if pushed is None else target_of(pushed)
     except OAuthError as error:
         return await error_page(call, error)
     try:
-        hint = parameters.get("id_token_hint")
-        hint_claims = None if hint is None else await read_id_token_hint(call, hint)
-        stored = read_request(client, parameters, target, call.now.timestamp(), hint_claims)
+        stored = pushed or await checked_request(call, client, parameters, target)
     except OAuthError as error:
         return client_response(call, target, error.parameters())
     signed_in = await browser_session(call, request, test=client.is_test)
@@ -265,6 +273,32 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
         # The session ended or changed while the page was open: go on with the present one.
         return redirect(f"{call.world.settings.public_url}{oauth_path(call)}/resume?{urlencode({'token': token})}")
     return await _issue_code(call, stored, signed_in, challenge=challenge, consented=True)
+
+
+async def checked_request(
+    call: Call, client: ClientRow, parameters: dict[str, str], target: RedirectTarget
+) -> AuthorizationRequest:
+    """The authorization request with these parameters. Raises OAuthError, which belongs to `target`."""
+    hint = parameters.get("id_token_hint")
+    hint_claims = None if hint is None else await read_id_token_hint(call, hint)
+    return read_request(client, parameters, target, call.now.timestamp(), hint_claims)
+
+
+async def _take_pushed(call: Call, client: ClientRow, request_uri: str) -> AuthorizationRequest:
+    """A request that the client has pushed; it works once. Raises OAuthError, which must be shown, because the redirect
+    URI is unknown without the request."""
+    refused = OAuthError("invalid_request_uri", "The request_uri is unknown, has expired or was used already.")
+    try:
+        token = request_uri.removeprefix(PUSHED_PREFIX)
+        challenge = await challenges.answer_token(call, PushedRequest, token, max_tries=REQUEST_TRIES)
+        pushed = challenge.payload.request
+        if pushed.client_id != client.id or not matching_redirect_uri(client, pushed.redirect_uri):
+            raise refused
+        async with call.db.transaction() as tx:
+            await challenges.consume(tx, challenge)
+    except CodeInvalid:
+        raise refused from None
+    return msgspec.structs.replace(pushed, requested_at=call.now.timestamp())
 
 
 async def _require_client(call: Call, client_id: str | None) -> ClientRow:

@@ -63,6 +63,7 @@ def provider_metadata(call: Call) -> dict[str, Any]:
         "jwks_uri": f"{issuer}/.well-known/jwks.json",
         "revocation_endpoint": f"{oauth}/revoke",
         "introspection_endpoint": f"{oauth}/introspect",
+        "pushed_authorization_request_endpoint": f"{oauth}/par",
         "end_session_endpoint": f"{oauth}/logout",
         "scopes_supported": list(STANDARD_SCOPES),
         "response_types_supported": ["code"],
@@ -83,5 +84,6 @@ def provider_metadata(call: Call) -> dict[str, Any]:
         "claims_parameter_supported": False,
         "request_parameter_supported": False,
         "request_uri_parameter_supported": False,
+        "require_pushed_authorization_requests": False,
         "authorization_response_iss_parameter_supported": True,
     }

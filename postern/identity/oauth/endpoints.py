@@ -11,16 +11,17 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
 from postern.identity.oauth import store
-from postern.identity.oauth.authorization import code_hash
+from postern.identity.oauth.authorization import PARAMETERS, checked_request, code_hash
 from postern.identity.oauth.browsers import renew_session
 from postern.identity.oauth.errors import OAuthError, error_response, json_response
 from postern.identity.oauth.model import (
     GRANT_RETENTION,
+    PUSHED_LIFE,
     ClientRow,
     GrantRow,
     SignedInCustomer,
 )
-from postern.identity.oauth.requests import require_single
+from postern.identity.oauth.requests import PUSHED_PREFIX, PushedRequest, redirect_target, require_single
 from postern.identity.oauth.rules import is_secret_of, permission_scopes, split_scope
 from postern.identity.oauth.tokens import (
     AccessTokenClaims,
@@ -38,6 +39,7 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.values import Moment, as_id
 from postern.protocols.oidc.authorization import matches_challenge
+from postern.security import challenges
 from postern.security.sessions import REFRESH_GRACE
 
 CLIENT_RATE = RateLimit("oauth-client", 300, timedelta(seconds=10))
@@ -95,6 +97,27 @@ async def issue_oauth_tokens(call: Call, request: RawRequest) -> HttpResponse:
     those of RFC 6749 §5.2.
     """
     return await _serve(call, request, _token_response)
+
+
+@post(
+    "/projects/{project_id}/oauth/par",
+    public=True,
+    ignore_unknown_query=True,
+    takes=FORM,
+    fields={**PARAMETERS, **CLIENT_FIELDS},
+    body_limit=BODY_LIMIT,
+    status=201,
+    response_type=dict[str, Any],
+    response_example={"request_uri": f"{PUSHED_PREFIX}019c13f95a00…", "expires_in": 90},
+    problems=[TooManyRequests],
+)
+async def push_authorization_request(call: Call, request: RawRequest) -> HttpResponse:
+    """Push the parameters of an authorization request from the client's server (RFC 9126).
+
+    Send the browser to the authorization endpoint with only `client_id` and the `request_uri` that is returned, within
+    90 seconds; it works once. So nobody can change the parameters in the browser.
+    """
+    return await _serve(call, request, _pushed_response)
 
 
 @post(
@@ -193,7 +216,7 @@ async def _read_fields(request: RawRequest) -> dict[str, str]:
     except ValueError:  # Too many fields, or not UTF-8.
         raise OAuthError("invalid_request", "The form is malformed.") from None
     repeated = {name for name, _ in fields if [other for other, _ in fields].count(name) > 1}
-    if repeated & TOKEN_FIELDS.keys() or "token" in repeated:
+    if repeated & (TOKEN_FIELDS.keys() | PARAMETERS.keys()) or "token" in repeated:
         raise OAuthError("invalid_request", f"The parameter {min(repeated)} is repeated.")
     if any("\0" in value for _, value in fields):
         raise OAuthError("invalid_request", "A parameter contains a NUL character.")
@@ -346,6 +369,17 @@ async def _session_of(call: Call, client: ClientRow, grant: GrantRow) -> SignedI
     if signed_in is None or signed_in.test != client.is_test or not await meets_requirements(call, signed_in):
         raise OAuthError("invalid_grant", "The session of the customer has ended.")
     return signed_in
+
+
+async def _pushed_response(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
+    if "request_uri" in form:
+        raise OAuthError("invalid_request", "A pushed request cannot have a request_uri.")
+    # The stored request does not have the credential of the client.
+    parameters = {name: value for name, value in form.items() if name not in ("client_id", "client_secret")}
+    checked = await checked_request(call, client, parameters, redirect_target(client, parameters))
+    token, _ = await challenges.issue_token(call.db, call, PushedRequest(request=checked), PUSHED_LIFE)
+    response = {"request_uri": f"{PUSHED_PREFIX}{token}", "expires_in": int(PUSHED_LIFE.total_seconds())}
+    return json_response(response, status=201)
 
 
 # Revocation and introspection.

@@ -23,6 +23,8 @@ GRANT_RETENTION = timedelta(days=1)
 """How long a grant is kept after its code was issued, or after its last refresh token has expired."""
 REQUEST_LIFE = timedelta(minutes=30)
 """How long signing in and consenting may take after an authorization request."""
+PUSHED_LIFE = timedelta(seconds=90)
+"""How long a browser may take to open a pushed authorization request."""
 TOKEN_LIFE = timedelta(minutes=10)
 """How long access tokens and ID tokens are valid."""
 STANDARD_SCOPES = ("openid", "profile", "email", "phone", "offline_access")

@@ -17,6 +17,8 @@ PARAMETER_LIMIT = 2_000
 HINT_LIMIT = 8_192
 MAX_AGE_LIMIT = 31_536_000
 """A larger `max_age`, in seconds, is treated as this one: no session lives for a year."""
+PUSHED_PREFIX = "urn:ietf:params:oauth:request_uri:"
+"""The beginning of the `request_uri` of pushed requests (RFC 9126 §2.2)."""
 PROMPTS = frozenset(("none", "login", "consent", "select_account", "create"))
 SIGN_IN_PROMPTS = frozenset(("login", "select_account", "create"))
 """Values of `prompt` that need a new sign-in. A browser has one account at a time, so another one is selected by
@@ -63,6 +65,12 @@ class AuthorizationRequest(Payload, tag="OAUTH_REQUEST"):
     """Unix time in seconds."""
     browser: str
     """The value of the cookie that binds the request to the browser; "" before it is stored."""
+
+
+class PushedRequest(Payload, tag="OAUTH_PUSHED"):
+    """An authorization request that a client has pushed, until a browser opens it (RFC 9126)."""
+
+    request: AuthorizationRequest
 
 
 class RedirectTarget(msgspec.Struct, frozen=True):
@@ -115,6 +123,7 @@ def read_request(
             raise OAuthError("invalid_request", f"The parameter {name} is too long.")
         if "\0" in value:
             raise OAuthError("invalid_request", f"The parameter {name} contains a NUL character.")
+    # A `request_uri` of a pushed request replaces all other parameters, and does not get here.
     for name, error in (
         ("request", "request_not_supported"),
         ("request_uri", "request_uri_not_supported"),

@@ -3271,6 +3271,15 @@ ISSUE_OAUTH_TOKENS = Operation(
     body="form",
     media_type="application/x-www-form-urlencoded",
 )
+PUSH_AUTHORIZATION_REQUEST = Operation(
+    "pushAuthorizationRequest",
+    "POST",
+    "/projects/{projectId}/oauth/par",
+    "json",
+    result="object",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
 REVOKE_OAUTH_TOKEN = Operation(
     "revokeOauthToken",
     "POST",

@@ -304,3 +304,54 @@ async def test_public_clients_use_pkce_and_loopback_ports(provider):
     assert "form-action 'self' com.example.reports:;" in page.headers["content-security-policy"]
     assert (await browser.submit(page, decision="allow")).headers["location"].startswith(f"{app}?code=")
     assert "code" in parameters_of(await browser.authorize()), "the owner of an https URL is known"
+
+
+async def test_a_request_can_be_pushed(first_party, clock):
+    browser = first_party.browser()
+    await browser.signed_in()
+
+    async def push(client=None, **fields):
+        request = first_party.request(**{"state": "pushed", "client_id": None, **fields})
+        return await first_party.send("par", client, **request)
+
+    pushed = await push()
+    assert pushed.status_code == 201, pushed.text
+    assert pushed.headers["cache-control"] == "no-store"
+    assert pushed.json()["expires_in"] == 90
+    only = dict.fromkeys(first_party.request(), None)
+
+    async def opened(pushed, **fields):
+        client_id = first_party.oauth_client["clientId"]
+        request = {**only, "client_id": client_id, "request_uri": pushed.json()["request_uri"], **fields}
+        return await browser.authorize(**request)
+
+    response = parameters_of(await opened(pushed, state="changed", redirect_uri="https://evil.example"))
+    assert response["state"] == "pushed"
+    assert (await first_party.exchange(response["code"])).status_code == 200
+    assert (await opened(pushed)).status_code == 400, "it works once"
+    late = await push()
+    clock.move(timedelta(seconds=91))
+    assert (await opened(late)).status_code == 400
+    clock.move(timedelta(seconds=-91))
+    client = first_party.oauth_client
+    of_client = await push(client)
+    other = await first_party.register(firstParty=True)
+    assert (await opened(of_client, client_id=other["clientId"])).status_code == 400
+    assert "code" in parameters_of(await opened(of_client, client_id=client["clientId"])), "not used up by others"
+    for fields, error in (
+        ({"redirect_uri": "https://evil.example"}, "invalid_request"),
+        ({"code_challenge": None}, "invalid_request"),
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"request_uri": "urn:ietf:params:oauth:request_uri:x"}, "invalid_request"),
+        ({"request": "eyJhbGciOiJub25lIn0.e30."}, "request_not_supported"),
+    ):
+        refused = await push(**fields)
+        assert (refused.status_code, refused.json()["error"]) == (400, error), fields
+    wrong = {**other, "clientSecret": "ocs_guess"}
+    assert (await push(wrong)).status_code == 401
+    unknown = await browser.authorize(
+        **{**only, "client_id": other["clientId"], "request_uri": "https://evil.example/"}
+    )
+    assert unknown.status_code == 400
+    public = await first_party.register(type="PUBLIC", firstParty=True)
+    assert (await push(public)).status_code == 201

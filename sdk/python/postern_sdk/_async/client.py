@@ -11661,6 +11661,7 @@ class AsyncOauth:
         nonce: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         code_challenge_method: str | NotGiven = NOT_GIVEN,
+        request_uri: str | NotGiven = NOT_GIVEN,
         prompt: str | NotGiven = NOT_GIVEN,
         max_age: str | NotGiven = NOT_GIVEN,
         login_hint: str | NotGiven = NOT_GIVEN,
@@ -11683,6 +11684,8 @@ class AsyncOauth:
             nonce: Value of the client, returned in the ID token.
             code_challenge: S256 code challenge (RFC 7636); required.
             code_challenge_method: `S256`.
+            request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
+                `client_id`.
             prompt: `none`, or `login`, `consent`, `select_account` or `create`.
             max_age: Maximum age of the sign-in, in seconds.
             login_hint: E-mail address to enter into the sign-in page.
@@ -11703,6 +11706,7 @@ class AsyncOauth:
                 "nonce": nonce,
                 "code_challenge": code_challenge,
                 "code_challenge_method": code_challenge_method,
+                "request_uri": request_uri,
                 "prompt": prompt,
                 "max_age": max_age,
                 "login_hint": login_hint,
@@ -11835,6 +11839,76 @@ class AsyncOauth:
                 "refresh_token": refresh_token,
                 "scope": scope,
                 "client_id": client_id,
+                "client_secret": client_secret,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    async def push_authorization(
+        self,
+        *,
+        client_id: str | NotGiven = NOT_GIVEN,
+        redirect_uri: str | NotGiven = NOT_GIVEN,
+        response_type: str | NotGiven = NOT_GIVEN,
+        response_mode: str | NotGiven = NOT_GIVEN,
+        scope: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        nonce: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        code_challenge_method: str | NotGiven = NOT_GIVEN,
+        request_uri: str | NotGiven = NOT_GIVEN,
+        prompt: str | NotGiven = NOT_GIVEN,
+        max_age: str | NotGiven = NOT_GIVEN,
+        login_hint: str | NotGiven = NOT_GIVEN,
+        id_token_hint: str | NotGiven = NOT_GIVEN,
+        client_secret: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Push the parameters of an authorization request from the client's server (RFC 9126).
+
+        Send the browser to the authorization endpoint with only `client_id` and the `request_uri` that is
+        returned, within 90 seconds; it works once. So nobody can change the parameters in the browser.
+
+        Args:
+            client_id: Id of the client, unless the `Authorization` header has it.
+            redirect_uri: Where the response goes; one of the client's `redirectUris`.
+            response_type: `code`.
+            response_mode: `query` (default) or `form_post`.
+            scope: Scopes, separated by spaces.
+            state: Value of the client, returned unchanged.
+            nonce: Value of the client, returned in the ID token.
+            code_challenge: S256 code challenge (RFC 7636); required.
+            code_challenge_method: `S256`.
+            request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
+                `client_id`.
+            prompt: `none`, or `login`, `consent`, `select_account` or `create`.
+            max_age: Maximum age of the sign-in, in seconds.
+            login_hint: E-mail address to enter into the sign-in page.
+            id_token_hint: ID token of the customer who should be signed in.
+            client_secret: Secret of the client, unless the `Authorization` header has it.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return await self._client._call(
+            operations.PUSH_AUTHORIZATION_REQUEST,
+            (),
+            body={
+                "client_id": client_id,
+                "redirect_uri": redirect_uri,
+                "response_type": response_type,
+                "response_mode": response_mode,
+                "scope": scope,
+                "state": state,
+                "nonce": nonce,
+                "code_challenge": code_challenge,
+                "code_challenge_method": code_challenge_method,
+                "request_uri": request_uri,
+                "prompt": prompt,
+                "max_age": max_age,
+                "login_hint": login_hint,
+                "id_token_hint": id_token_hint,
                 "client_secret": client_secret,
             },
             project=project,

@@ -1697,6 +1697,8 @@ export interface OauthSubmitAuthorizationParams {
   code_challenge?: string | undefined;
   /** `S256`. */
   code_challenge_method?: string | undefined;
+  /** That of a pushed authorization request (RFC 9126), instead of all parameters except `client_id`. */
+  request_uri?: string | undefined;
   /** `none`, or `login`, `consent`, `select_account` or `create`. */
   prompt?: string | undefined;
   /** Maximum age of the sign-in, in seconds. */
@@ -1749,6 +1751,40 @@ export interface OauthCreateTokensParams {
   scope?: string | undefined;
   /** Id of the client, unless the `Authorization` header has it. */
   client_id?: string | undefined;
+  /** Secret of the client, unless the `Authorization` header has it. */
+  client_secret?: string | undefined;
+}
+
+/** Parameters of `oauth.pushAuthorization`. */
+export interface OauthPushAuthorizationParams {
+  /** Id of the client, unless the `Authorization` header has it. */
+  client_id?: string | undefined;
+  /** Where the response goes; one of the client's `redirectUris`. */
+  redirect_uri?: string | undefined;
+  /** `code`. */
+  response_type?: string | undefined;
+  /** `query` (default) or `form_post`. */
+  response_mode?: string | undefined;
+  /** Scopes, separated by spaces. */
+  scope?: string | undefined;
+  /** Value of the client, returned unchanged. */
+  state?: string | undefined;
+  /** Value of the client, returned in the ID token. */
+  nonce?: string | undefined;
+  /** S256 code challenge (RFC 7636); required. */
+  code_challenge?: string | undefined;
+  /** `S256`. */
+  code_challenge_method?: string | undefined;
+  /** That of a pushed authorization request (RFC 9126), instead of all parameters except `client_id`. */
+  request_uri?: string | undefined;
+  /** `none`, or `login`, `consent`, `select_account` or `create`. */
+  prompt?: string | undefined;
+  /** Maximum age of the sign-in, in seconds. */
+  max_age?: string | undefined;
+  /** E-mail address to enter into the sign-in page. */
+  login_hint?: string | undefined;
+  /** ID token of the customer who should be signed in. */
+  id_token_hint?: string | undefined;
   /** Secret of the client, unless the `Authorization` header has it. */
   client_secret?: string | undefined;
 }
@@ -7411,6 +7447,15 @@ export interface OauthApi {
    * Problems: `too_many_requests`, `database_away`.
    */
   createTokens(params?: OauthCreateTokensParams, options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * Push the parameters of an authorization request from the client's server (RFC 9126)
+   *
+   * Send the browser to the authorization endpoint with only `client_id` and the `request_uri` that is returned, within
+   * 90 seconds; it works once. So nobody can change the parameters in the browser.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  pushAuthorization(params?: OauthPushAuthorizationParams, options?: RequestOptions): Promise<{ [key: string]: unknown }>;
   /**
    * Revoke a refresh token or an access token (RFC 7009), and with it all tokens of the same sign-in
    *

@@ -446,6 +446,7 @@ oauth.continueAuthorization GET /projects/{projectId}/oauth/continue qTn
 oauth.resumeAuthorization GET /projects/{projectId}/oauth/resume qTn
 oauth.submitConsent POST /projects/{projectId}/oauth/consent fTn
 oauth.createTokens POST /projects/{projectId}/oauth/token fn
+oauth.pushAuthorization POST /projects/{projectId}/oauth/par fn
 oauth.revokeToken POST /projects/{projectId}/oauth/revoke fn
 oauth.introspectToken POST /projects/{projectId}/oauth/introspect fn
 oauth.getUserinfo GET /projects/{projectId}/oauth/userinfo n
