@@ -1396,6 +1396,22 @@ CREATE TABLE public.oauth_consents (
     updated_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.oauth_devices (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    scopes text[] NOT NULL,
+    user_code text NOT NULL,
+    code_hash bytea NOT NULL,
+    interval_seconds integer NOT NULL,
+    polled_at timestamp with time zone,
+    denied_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
 CREATE TABLE public.oauth_grants (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2449,6 +2465,9 @@ ALTER TABLE ONLY public.oauth_clients
 ALTER TABLE ONLY public.oauth_consents
     ADD CONSTRAINT oauth_consents_pkey PRIMARY KEY (project_id, customer_id, client_id);
 
+ALTER TABLE ONLY public.oauth_devices
+    ADD CONSTRAINT oauth_devices_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.oauth_grants
     ADD CONSTRAINT oauth_grants_pkey PRIMARY KEY (project_id, id);
 
@@ -2840,6 +2859,12 @@ CREATE INDEX mta_sts_policies_expiry ON public.mta_sts_policies USING btree (exp
 
 CREATE INDEX oauth_consents_client ON public.oauth_consents USING btree (project_id, client_id);
 
+CREATE INDEX oauth_devices_client ON public.oauth_devices USING btree (project_id, client_id);
+
+CREATE INDEX oauth_devices_due ON public.oauth_devices USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE UNIQUE INDEX oauth_devices_user_code ON public.oauth_devices USING btree (project_id, user_code);
+
 CREATE INDEX oauth_grants_client ON public.oauth_grants USING btree (project_id, client_id);
 
 CREATE INDEX oauth_grants_customer ON public.oauth_grants USING btree (project_id, customer_id, client_id);
@@ -3211,6 +3236,9 @@ ALTER TABLE ONLY public.oauth_consents
 
 ALTER TABLE ONLY public.oauth_consents
     ADD CONSTRAINT oauth_consents_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.oauth_devices
+    ADD CONSTRAINT oauth_devices_project_id_client_id_fkey FOREIGN KEY (project_id, client_id) REFERENCES public.oauth_clients(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.oauth_grants
     ADD CONSTRAINT oauth_grants_project_id_client_id_fkey FOREIGN KEY (project_id, client_id) REFERENCES public.oauth_clients(project_id, id) ON DELETE CASCADE;

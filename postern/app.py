@@ -48,6 +48,7 @@ from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
 from postern.identity.entitlements import work as entitlement_work
 from postern.identity.oauth import authorization as oauth_authorization
+from postern.identity.oauth import devices as oauth_devices
 from postern.identity.oauth import discovery as oauth_discovery
 from postern.identity.oauth import endpoints as oauth_endpoints
 from postern.identity.oauth import logout as oauth_logout
@@ -169,7 +170,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     ),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
-    *operations_of(oauth_clients, oauth_discovery, oauth_authorization, oauth_endpoints, oauth_logout),
+    *operations_of(oauth_clients, oauth_discovery, oauth_authorization, oauth_endpoints, oauth_devices, oauth_logout),
 ]
 """All operations of the API."""
 

@@ -18,7 +18,7 @@ from postern.identity.customers.model import CustomerRefreshTokenInvalid, SignIn
 from postern.identity.customers.providers import AuthorizationCodeGrant
 from postern.identity.customers.requirements import SsoRequired
 from postern.identity.customers.rules import provider_return_url
-from postern.identity.oauth import store
+from postern.identity.oauth import device_store, store
 from postern.identity.oauth.browsers import (
     browser_session,
     client_response,
@@ -30,6 +30,7 @@ from postern.identity.oauth.browsers import (
     request_cookie,
     session_cookie,
 )
+from postern.identity.oauth.device_store import DeviceRow
 from postern.identity.oauth.errors import OAuthError
 from postern.identity.oauth.model import (
     CODE_LIFE,
@@ -263,8 +264,12 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
         try:
             async with call.db.transaction() as tx:
                 await challenges.consume(tx, challenge)
+                if stored.device_id is not None:
+                    await device_store.deny(tx, project_id=call.project_id, id=stored.device_id, now=call.now)
         except CodeInvalid:
             return await error_page(call, OAuthError("invalid_request", EXPIRED))
+        if stored.device_id is not None:
+            return await _device_notice(call, "The device was not signed in", "You can close this page.")
         denied = OAuthError("access_denied", "The customer did not allow this.")
         return client_response(call, target_of(stored), denied.parameters(), after_form=True)
     signed_in = await browser_session(call, request, test=client.is_test)
@@ -339,7 +344,7 @@ async def _next_step(
         return "SIGN_IN"
     if not await meets_requirements(call, signed_in):
         return "SIGN_IN"
-    if "consent" in stored.prompts:
+    if "consent" in stored.prompts or stored.device_id is not None:
         return "CONSENT"
     if client.first_party:
         return None
@@ -361,7 +366,12 @@ async def _issue_code(
 ) -> HttpResponse:
     """Return to the client with an authorization code. Uses up the stored request, if there is one, and with
     `consented` stores the consent."""
-    grant_id = new_id()
+    device = None
+    if stored.device_id is not None:
+        device = await device_store.device(call.db, project_id=call.project_id, id=stored.device_id)
+        if device is None or device.denied_at is not None or device.expires_at <= call.now:
+            return await error_page(call, OAuthError("invalid_request", "The code of the device has expired."))
+    grant_id = new_id() if device is None else device.id
     code = f"{grant_id.hex}{new_token(32)}"
     try:
         async with call.db.transaction() as tx:
@@ -386,16 +396,48 @@ async def _issue_code(
                 scopes=stored.scopes,
                 redirect_uri=stored.redirect_uri,
                 nonce=stored.nonce,
-                code_hash=code_hash(call, code),
+                code_hash=code_hash(call, code) if device is None else device.code_hash,
                 code_challenge=stored.code_challenge,
-                code_expires_at=Moment.of(call.now + CODE_LIFE),
+                code_expires_at=Moment.of(call.now + CODE_LIFE) if device is None else device.expires_at,
                 expires_at=Moment.of(call.now + GRANT_RETENTION),
                 now=call.now,
             )
             await renew_session(tx, call, signed_in.session_id)
     except CodeInvalid:
         return await error_page(call, OAuthError("invalid_request", EXPIRED))
+    if device is not None:
+        return await _device_notice(call, "The device is signed in", "You can go back to it and close this page.")
     return client_response(call, target_of(stored), {"code": code}, after_form=consented)
+
+
+async def _device_notice(call: Call, heading: str, message: str) -> HttpResponse:
+    return await pages.hosted_page(call, "notice.html", None, heading=heading, message=message)
+
+
+async def begin_device_request(call: Call, client: ClientRow, device: DeviceRow) -> HttpResponse:
+    """Store the request of a device whose code a customer has entered, and lead the browser on: to sign in if needed,
+    then to the consent page, which is always shown (RFC 8628 §5.4)."""
+    stored = AuthorizationRequest(
+        client_id=client.id,
+        redirect_uri="",
+        form_post=False,
+        scopes=device.scopes,
+        state=None,
+        nonce=None,
+        code_challenge="",
+        prompts=[],
+        max_age=None,
+        login_hint="",
+        hint_subject=None,
+        requested_at=call.now.timestamp(),
+        browser=new_token(32),
+        device_id=device.id,
+        user_code=device.user_code,
+    )
+    token, _ = await challenges.issue_token(call.db, call, stored, REQUEST_LIFE)
+    url = f"{call.world.settings.public_url}{oauth_path(call)}/resume?{urlencode({'token': token})}"
+    cookie = request_cookie(call, token, stored.browser, REQUEST_LIFE.total_seconds())
+    return redirect(url, status=303, cookies=cookie)
 
 
 def code_hash(call: Call, code: str) -> bytes:
@@ -429,7 +471,7 @@ async def _consent_page(
         call,
         "oauth-consent.html",
         None,
-        form_target=stored.redirect_uri,
+        form_target=stored.redirect_uri or None,
         headers=None if cookies is None else {"Set-Cookie": cookies},
         action=f"{oauth_path(call)}/consent",
         again=_sign_in_url(call, token, stored),
@@ -439,9 +481,15 @@ async def _consent_page(
         client=client.name,
         third_party=not client.first_party,
         scopes=described_scopes(stored.scopes, descriptions),
-        destination=parts.hostname or f"{parts.scheme}:",
+        destination="" if stored.device_id else parts.hostname or f"{parts.scheme}:",
+        user_code=shown_user_code(stored.user_code),
         links=[{"url": url, "text": text} for url, text in links if url is not None],
     )
+
+
+def shown_user_code(code: str) -> str:
+    """A user code as people read it: in two halves."""
+    return f"{code[:4]}-{code[4:]}" if code else ""
 
 
 async def _try_again_page(call: Call, url: str, message: str) -> HttpResponse:

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from postern.identity.customers.tokens import issuer_of
-from postern.identity.oauth.model import STANDARD_SCOPES
+from postern.identity.oauth.model import DEVICE_GRANT, STANDARD_SCOPES
 from postern.identity.oauth.tokens import MULTI_FACTOR, SINGLE_FACTOR
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get
@@ -64,11 +64,12 @@ def provider_metadata(call: Call) -> dict[str, Any]:
         "revocation_endpoint": f"{oauth}/revoke",
         "introspection_endpoint": f"{oauth}/introspect",
         "pushed_authorization_request_endpoint": f"{oauth}/par",
+        "device_authorization_endpoint": f"{oauth}/device_authorization",
         "end_session_endpoint": f"{oauth}/logout",
         "scopes_supported": list(STANDARD_SCOPES),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query", "form_post"],
-        "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+        "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials", DEVICE_GRANT],
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["ES256"],
         "token_endpoint_auth_methods_supported": methods,

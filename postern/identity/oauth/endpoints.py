@@ -9,12 +9,14 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
+from uuid import UUID
 
-from postern.identity.oauth import store
+from postern.identity.oauth import device_store, store
 from postern.identity.oauth.authorization import PARAMETERS, checked_request, code_hash
 from postern.identity.oauth.browsers import renew_session
 from postern.identity.oauth.errors import OAuthError, error_response, json_response
 from postern.identity.oauth.model import (
+    DEVICE_GRANT,
     GRANT_RETENTION,
     PUSHED_LIFE,
     ClientRow,
@@ -49,14 +51,17 @@ AUTHENTICATION_RATE = RateLimit("oauth-authentication", 30, timedelta(minutes=1)
 BODY_LIMIT = 32_768
 FIELD_LIMIT = 50
 REALM = "oauth"
+GRANT_TYPES = frozenset(("authorization_code", "refresh_token", "client_credentials", DEVICE_GRANT))
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 CLIENT_FIELDS = {
     "client_id": "Id of the client, unless the `Authorization` header has it.",
     "client_secret": "Secret of the client, unless the `Authorization` header has it.",
 }
 TOKEN_FIELDS = {
-    "grant_type": "`authorization_code`, `refresh_token` or `client_credentials`.",
+    "grant_type": "`authorization_code`, `refresh_token`, `client_credentials` or "
+    "`urn:ietf:params:oauth:grant-type:device_code`.",
     "code": "Authorization code.",
+    "device_code": "Device code (RFC 8628).",
     "redirect_uri": "The same `redirect_uri` as in the authorization request.",
     "code_verifier": "Code verifier (RFC 7636).",
     "refresh_token": "Refresh token.",
@@ -96,7 +101,7 @@ async def issue_oauth_tokens(call: Call, request: RawRequest) -> HttpResponse:
     within 30 seconds it returns the same next one again, later its use revokes all tokens of the sign-in. Errors are
     those of RFC 6749 §5.2.
     """
-    return await _serve(call, request, _token_response)
+    return await serve_client(call, request, _token_response)
 
 
 @post(
@@ -117,7 +122,7 @@ async def push_authorization_request(call: Call, request: RawRequest) -> HttpRes
     Send the browser to the authorization endpoint with only `client_id` and the `request_uri` that is returned, within
     90 seconds; it works once. So nobody can change the parameters in the browser.
     """
-    return await _serve(call, request, _pushed_response)
+    return await serve_client(call, request, _pushed_response)
 
 
 @post(
@@ -137,7 +142,7 @@ async def revoke_oauth_token(call: Call, request: RawRequest) -> HttpResponse:
     The response is 200 also for tokens that are unknown, expired or those of another client. Access tokens of
     `client_credentials` cannot be revoked (`unsupported_token_type`): they are valid for ten minutes.
     """
-    return await _serve(call, request, _revocation_response)
+    return await serve_client(call, request, _revocation_response)
 
 
 @post(
@@ -158,7 +163,7 @@ async def introspect_oauth_token(call: Call, request: RawRequest) -> HttpRespons
     API of the project; others get that of their own tokens. The session, the customer's ban and the client are read at
     every request.
     """
-    return await _serve(call, request, _introspection_response)
+    return await serve_client(call, request, _introspection_response)
 
 
 @get(
@@ -194,7 +199,7 @@ async def post_userinfo(call: Call, request: RawRequest) -> HttpResponse:
 Respond = Callable[[Call, ClientRow, dict[str, str]], Awaitable[HttpResponse]]
 
 
-async def _serve(call: Call, request: RawRequest, respond: Respond) -> HttpResponse:
+async def serve_client(call: Call, request: RawRequest, respond: Respond) -> HttpResponse:
     """Authenticate the client, and return the response of `respond` to the fields of the form, or the error."""
     basic = request.headers.get("authorization") is not None
     try:
@@ -264,7 +269,7 @@ async def _token_response(call: Call, client: ClientRow, form: dict[str, str]) -
     grant_type = form.get("grant_type")
     if grant_type is None:
         raise OAuthError("invalid_request", "The parameter grant_type is missing.")
-    if grant_type not in ("authorization_code", "refresh_token", "client_credentials"):
+    if grant_type not in GRANT_TYPES:
         raise OAuthError("unsupported_grant_type", "This grant_type is not supported.")
     if grant_type not in client.grant_types:
         raise OAuthError("unauthorized_client", "The client is not registered for this grant_type.")
@@ -272,6 +277,8 @@ async def _token_response(call: Call, client: ClientRow, form: dict[str, str]) -
         return json_response(await issue_client_token(call, client, _scopes_of_client(client, form)))
     if grant_type == "refresh_token":
         return await _refresh(call, client, form)
+    if grant_type == DEVICE_GRANT:
+        return await _exchange_device_code(call, client, form)
     return await _exchange_code(call, client, form)
 
 
@@ -303,10 +310,15 @@ async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str]) ->
         raise refused
     if form["redirect_uri"] != grant.redirect_uri:
         raise refused
+    return await _use_code(call, client, grant, refused)
+
+
+async def _use_code(call: Call, client: ClientRow, grant: GrantRow, refused: OAuthError) -> HttpResponse:
+    """The tokens of a grant whose code was checked. Raises `refused` if another request has used the code."""
     signed_in = await _session_of(call, client, grant)
     refreshable = "offline_access" in grant.scopes and "refresh_token" in client.grant_types
     last_use = signed_in.session_expires_at if refreshable else call.now
-    grant = await store.use_code(
+    used = await store.use_code(
         call.db,
         project_id=call.project_id,
         id=grant.id,
@@ -314,19 +326,51 @@ async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str]) ->
         expires_at=Moment.of(last_use + GRANT_RETENTION),
         now=call.now,
     )
-    if grant is None:
-        # Another request used the code at the same time, or it has expired.
-        used = await _grant_of_code(call, form["code"])
-        if used is not None and used.code_used_at is not None:
-            await store.revoke_grant(call.db, project_id=call.project_id, id=used.id, now=call.now)
+    if used is None:
+        if grant.code_expires_at > call.now:
+            # Another request used the code at the same time.
+            await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
         raise refused
-    return json_response(await issue_tokens(call, client, grant, signed_in, scopes=grant.scopes, first=True))
+    return json_response(await issue_tokens(call, client, used, signed_in, scopes=used.scopes, first=True))
+
+
+async def _exchange_device_code(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
+    """The tokens of a device, or why it has none yet (RFC 8628 §3.5)."""
+    code = form.get("device_code")
+    if code is None:
+        raise OAuthError("invalid_request", "The parameter device_code is missing.")
+    device = await device_store.device(call.db, project_id=call.project_id, id=_id_of_code(code))
+    if (
+        device is None
+        or device.client_id != client.id
+        or not hmac.compare_digest(device.code_hash, code_hash(call, code))
+    ):
+        raise OAuthError("invalid_grant", "The device_code is unknown.")
+    polled = await device_store.poll(call.db, project_id=call.project_id, id=device.id, now=call.now)
+    if polled is not None and polled.interval_seconds > device.interval_seconds:
+        raise OAuthError("slow_down", f"Wait {polled.interval_seconds} seconds between two requests.")
+    if device.denied_at is not None:
+        raise OAuthError("access_denied", "The customer did not allow this.")
+    grant = await store.grant(call.db, project_id=call.project_id, id=device.id)
+    if grant is not None and grant.code_used_at is not None:
+        await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
+        raise OAuthError("invalid_grant", "The device_code was used already.")
+    expired = OAuthError("expired_token", "The device_code has expired.")
+    if device.expires_at <= call.now:
+        raise expired
+    if grant is None:
+        raise OAuthError("authorization_pending", "The customer has not allowed this yet.")
+    return await _use_code(call, client, grant, expired)
 
 
 async def _grant_of_code(call: Call, code: str) -> GrantRow | None:
-    grant_id = as_id(f"{code[:8]}-{code[8:12]}-{code[12:16]}-{code[16:20]}-{code[20:32]}")
-    grant = await store.grant(call.db, project_id=call.project_id, id=grant_id)
+    grant = await store.grant(call.db, project_id=call.project_id, id=_id_of_code(code))
     return grant if grant is not None and hmac.compare_digest(grant.code_hash, code_hash(call, code)) else None
+
+
+def _id_of_code(code: str) -> UUID:
+    """The id of the grant or device of a code; NO_ID if it is malformed."""
+    return as_id(f"{code[:8]}-{code[8:12]}-{code[12:16]}-{code[16:20]}-{code[20:32]}")
 
 
 async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:

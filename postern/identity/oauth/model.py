@@ -25,13 +25,23 @@ REQUEST_LIFE = timedelta(minutes=30)
 """How long signing in and consenting may take after an authorization request."""
 PUSHED_LIFE = timedelta(seconds=90)
 """How long a browser may take to open a pushed authorization request."""
+DEVICE_LIFE = timedelta(minutes=10)
+"""How long the customer may take to allow a device."""
+DEVICE_INTERVAL_SECONDS = 5
+"""How long a device must wait between two requests for its tokens."""
 TOKEN_LIFE = timedelta(minutes=10)
 """How long access tokens and ID tokens are valid."""
 STANDARD_SCOPES = ("openid", "profile", "email", "phone", "offline_access")
 """The scopes of OpenID Connect Core §5.4 and §11; all others are permissions that the project has declared."""
 
 ClientType = Literal["CONFIDENTIAL", "PUBLIC"]
-GrantType = Literal["authorization_code", "refresh_token", "client_credentials"]
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+GrantType = Literal[
+    "authorization_code",
+    "refresh_token",
+    "client_credentials",
+    "urn:ietf:params:oauth:grant-type:device_code",
+]
 DEFAULT_GRANT_TYPES: tuple[GrantType, ...] = ("authorization_code", "refresh_token")
 DEFAULT_SCOPES = ("openid", "profile", "email", "offline_access")
 RedirectUri = Annotated[
@@ -98,7 +108,8 @@ class OAuthClientFields(Record):
     post_logout_redirect_uris: list[str]
     """Where the browser may go after it has signed out; compared exactly."""
     grant_types: list[str]
-    """How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`."""
+    """How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`,
+    `urn:ietf:params:oauth:grant-type:device_code`."""
     scopes: list[str]
     """The scopes that the client may get: standard ones, and permissions that the project has declared."""
     website_url: str | None

@@ -13,6 +13,7 @@ from postern.identity.customers.tokens import issuer_of
 from postern.identity.oauth import store
 from postern.identity.oauth.model import (
     CLIENTS_PER_PROJECT,
+    DEVICE_GRANT,
     ClientRow,
     NewOAuthClient,
     OAuthClient,
@@ -288,8 +289,8 @@ def _check(row: ClientRow) -> None:
     if "authorization_code" in row.grant_types:
         if not row.redirect_uris:
             raise Invalid.at("/redirectUris", "`authorization_code` needs at least one redirect URI.", "required")
-    elif "refresh_token" in row.grant_types:
-        raise Invalid.at("/grantTypes", "`refresh_token` needs `authorization_code`, which issues the first one.")
+    elif "refresh_token" in row.grant_types and DEVICE_GRANT not in row.grant_types:
+        raise Invalid.at("/grantTypes", "`refresh_token` needs a grant type that issues the first one.")
     if "client_credentials" in row.grant_types and row.type == "PUBLIC":
         raise Invalid.at("/grantTypes", "A PUBLIC client cannot use `client_credentials`: it has no secret.")
 

@@ -65,6 +65,10 @@ class AuthorizationRequest(Payload, tag="OAUTH_REQUEST"):
     """Unix time in seconds."""
     browser: str
     """The value of the cookie that binds the request to the browser; "" before it is stored."""
+    device_id: UUID | None = None
+    """The device that shall be signed in, instead of the browser's client (RFC 8628)."""
+    user_code: str = ""
+    """The code that the device shows."""
 
 
 class PushedRequest(Payload, tag="OAUTH_PUSHED"):

@@ -1,10 +1,10 @@
-"""Background work of the OpenID provider: deletion of expired grants."""
+"""Background work of the OpenID provider: deletion of expired grants and devices."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from postern.identity.oauth import store
+from postern.identity.oauth import device_store, store
 from postern.kernel.due import Work
 from postern.kernel.values import Record
 
@@ -16,7 +16,7 @@ DELETE_LEASE = timedelta(minutes=10)
 
 
 class ExpiredGrant(Record):
-    """A grant that becomes due when it may be deleted."""
+    """A grant or a device that becomes due when it may be deleted."""
 
     project_id: UUID
     id: UUID
@@ -28,6 +28,13 @@ async def delete_expired_grants(world: "World", rows: list[ExpiredGrant]) -> Non
     await store.delete_expired_grants(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
 
 
+async def delete_expired_devices(world: "World", rows: list[ExpiredGrant]) -> None:
+    """Delete devices whose codes have expired. All rows must be of one project."""
+    ids = [row.id for row in rows]
+    await device_store.delete_expired_devices(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
+
+
 WORK: list[Work[Any]] = [
     Work("oauth.grants", "oauth_grants", ExpiredGrant, DELETE_LEASE, delete_expired_grants, claim_size=1_000),
+    Work("oauth.devices", "oauth_devices", ExpiredGrant, DELETE_LEASE, delete_expired_devices, claim_size=1_000),
 ]

@@ -3308,6 +3308,24 @@ POST_USERINFO = Operation(
     body="form",
     media_type="application/x-www-form-urlencoded",
 )
+AUTHORIZE_DEVICE = Operation(
+    "authorizeDevice",
+    "POST",
+    "/projects/{projectId}/oauth/device_authorization",
+    "json",
+    result="object",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+DEVICE_PAGE = Operation("devicePage", "GET", "/projects/{projectId}/oauth/device", "text")
+ENTER_DEVICE_CODE = Operation(
+    "enterDeviceCode",
+    "POST",
+    "/projects/{projectId}/oauth/device",
+    "text",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
 END_OAUTH_SESSION = Operation("endOauthSession", "GET", "/projects/{projectId}/oauth/logout", "text")
 END_OAUTH_SESSION_BY_FORM = Operation(
     "endOauthSessionByForm",

@@ -4697,7 +4697,9 @@ class OAuthClient(Record, frozen=True, kw_only=True):
     post_logout_redirect_uris: list[str]
     """Where the browser may go after it has signed out; compared exactly."""
     grant_types: list[str]
-    """How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`."""
+    """How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`,
+    `urn:ietf:params:oauth:grant-type:device_code`.
+    """
     scopes: list[str]
     """The scopes that the client may get: standard ones, and permissions that the project has declared."""
     website_url: str | None
@@ -4736,7 +4738,9 @@ class OAuthClientWithSecret(Record, frozen=True, kw_only=True):
     post_logout_redirect_uris: list[str]
     """Where the browser may go after it has signed out; compared exactly."""
     grant_types: list[str]
-    """How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`."""
+    """How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`,
+    `urn:ietf:params:oauth:grant-type:device_code`.
+    """
     scopes: list[str]
     """The scopes that the client may get: standard ones, and permissions that the project has declared."""
     website_url: str | None

@@ -11769,6 +11769,7 @@ class Oauth:
         *,
         grant_type: str | NotGiven = NOT_GIVEN,
         code: str | NotGiven = NOT_GIVEN,
+        device_code: str | NotGiven = NOT_GIVEN,
         redirect_uri: str | NotGiven = NOT_GIVEN,
         code_verifier: str | NotGiven = NOT_GIVEN,
         refresh_token: str | NotGiven = NOT_GIVEN,
@@ -11787,8 +11788,10 @@ class Oauth:
         again, later its use revokes all tokens of the sign-in. Errors are those of RFC 6749 §5.2.
 
         Args:
-            grant_type: `authorization_code`, `refresh_token` or `client_credentials`.
+            grant_type: `authorization_code`, `refresh_token`, `client_credentials` or
+                `urn:ietf:params:oauth:grant-type:device_code`.
             code: Authorization code.
+            device_code: Device code (RFC 8628).
             redirect_uri: The same `redirect_uri` as in the authorization request.
             code_verifier: Code verifier (RFC 7636).
             refresh_token: Refresh token.
@@ -11804,6 +11807,7 @@ class Oauth:
             body={
                 "grant_type": grant_type,
                 "code": code,
+                "device_code": device_code,
                 "redirect_uri": redirect_uri,
                 "code_verifier": code_verifier,
                 "refresh_token": refresh_token,
@@ -11996,6 +12000,72 @@ class Oauth:
             operations.POST_USERINFO, (), body={"access_token": access_token}, project=project, timeout=timeout
         )
 
+    def authorize_device(
+        self,
+        *,
+        scope: str | NotGiven = NOT_GIVEN,
+        client_id: str | NotGiven = NOT_GIVEN,
+        client_secret: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Begin the sign-in of a device (RFC 8628 §3.1).
+
+        Show `user_code` and `verification_uri`, or a QR code of `verification_uri_complete`, and ask the token
+        endpoint for the tokens every `interval` seconds with `grant_type=urn:ietf:params:oauth:grant-
+        type:device_code` and `device_code`, until they arrive or the code expires after ten minutes.
+
+        Args:
+            scope: Scopes, separated by spaces.
+            client_id: Id of the client, unless the `Authorization` header has it.
+            client_secret: Secret of the client, unless the `Authorization` header has it.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.AUTHORIZE_DEVICE,
+            (),
+            body={"scope": scope, "client_id": client_id, "client_secret": client_secret},
+            project=project,
+            timeout=timeout,
+        )
+
+    def show_device_page(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The page on which a customer enters the code that a device shows.
+
+        The query may have it as `user_code`.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.DEVICE_PAGE, (), project=project, timeout=timeout)
+
+    def submit_device_code(
+        self,
+        *,
+        user_code: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The form of that page: go on to the sign-in and the consent page.
+
+        The form of that page: go on to the sign-in and the consent page
+
+        Args:
+            user_code: The code that the device shows.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.ENTER_DEVICE_CODE, (), body={"user_code": user_code}, project=project, timeout=timeout
+        )
+
     def sign_out(
         self,
         *,
@@ -12137,7 +12207,15 @@ class OauthClients:
         first_party: bool | NotGiven = NOT_GIVEN,
         redirect_uris: Sequence[str] | NotGiven = NOT_GIVEN,
         post_logout_redirect_uris: Sequence[str] | NotGiven = NOT_GIVEN,
-        grant_types: Sequence[Literal["authorization_code", "client_credentials", "refresh_token"] | str]
+        grant_types: Sequence[
+            Literal[
+                "authorization_code",
+                "client_credentials",
+                "refresh_token",
+                "urn:ietf:params:oauth:grant-type:device_code",
+            ]
+            | str
+        ]
         | NotGiven = NOT_GIVEN,
         scopes: Sequence[str] | NotGiven = NOT_GIVEN,
         website_url: str | None | NotGiven = NOT_GIVEN,
@@ -12228,7 +12306,15 @@ class OauthClients:
         first_party: bool | NotGiven = NOT_GIVEN,
         redirect_uris: Sequence[str] | NotGiven = NOT_GIVEN,
         post_logout_redirect_uris: Sequence[str] | NotGiven = NOT_GIVEN,
-        grant_types: Sequence[Literal["authorization_code", "client_credentials", "refresh_token"] | str]
+        grant_types: Sequence[
+            Literal[
+                "authorization_code",
+                "client_credentials",
+                "refresh_token",
+                "urn:ietf:params:oauth:grant-type:device_code",
+            ]
+            | str
+        ]
         | NotGiven = NOT_GIVEN,
         scopes: Sequence[str] | NotGiven = NOT_GIVEN,
         website_url: str | None | NotGiven = NOT_GIVEN,

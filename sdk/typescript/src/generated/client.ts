@@ -1737,10 +1737,12 @@ export interface OauthSubmitConsentParams {
 
 /** Parameters of `oauth.createTokens`. */
 export interface OauthCreateTokensParams {
-  /** `authorization_code`, `refresh_token` or `client_credentials`. */
+  /** `authorization_code`, `refresh_token`, `client_credentials` or `urn:ietf:params:oauth:grant-type:device_code`. */
   grant_type?: string | undefined;
   /** Authorization code. */
   code?: string | undefined;
+  /** Device code (RFC 8628). */
+  device_code?: string | undefined;
   /** The same `redirect_uri` as in the authorization request. */
   redirect_uri?: string | undefined;
   /** Code verifier (RFC 7636). */
@@ -1817,6 +1819,22 @@ export interface OauthIntrospectTokenParams {
 export interface OauthSubmitUserinfoParams {
   /** The access token, unless the `Authorization` header has it. */
   access_token?: string | undefined;
+}
+
+/** Parameters of `oauth.authorizeDevice`. */
+export interface OauthAuthorizeDeviceParams {
+  /** Scopes, separated by spaces. */
+  scope?: string | undefined;
+  /** Id of the client, unless the `Authorization` header has it. */
+  client_id?: string | undefined;
+  /** Secret of the client, unless the `Authorization` header has it. */
+  client_secret?: string | undefined;
+}
+
+/** Parameters of `oauth.submitDeviceCode`. */
+export interface OauthSubmitDeviceCodeParams {
+  /** The code that the device shows. */
+  user_code?: string | undefined;
 }
 
 /** Parameters of `oauth.submitSignOut`. */
@@ -7493,6 +7511,32 @@ export interface OauthApi {
    * Problems: `too_many_requests`, `database_away`.
    */
   submitUserinfo(params?: OauthSubmitUserinfoParams, options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * Begin the sign-in of a device (RFC 8628 §3.1)
+   *
+   * Show `user_code` and `verification_uri`, or a QR code of `verification_uri_complete`, and ask the token endpoint
+   * for the tokens every `interval` seconds with `grant_type=urn:ietf:params:oauth:grant-type:device_code` and
+   * `device_code`, until they arrive or the code expires after ten minutes.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  authorizeDevice(params?: OauthAuthorizeDeviceParams, options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * The page on which a customer enters the code that a device shows
+   *
+   * The query may have it as `user_code`.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  showDevicePage(options?: RequestOptions): Promise<string>;
+  /**
+   * The form of that page: go on to the sign-in and the consent page
+   *
+   * The form of that page: go on to the sign-in and the consent page
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  submitDeviceCode(params?: OauthSubmitDeviceCodeParams, options?: RequestOptions): Promise<string>;
   /**
    * The end-session endpoint
    *

@@ -4780,7 +4780,7 @@ export interface NewOAuthClient {
   /** Where the browser may go after it has signed out; compared exactly. */
   postLogoutRedirectUris?: string[] | undefined;
   /** How the client may get tokens. */
-  grantTypes?: ("authorization_code" | "client_credentials" | "refresh_token" | (string & {}))[] | undefined;
+  grantTypes?: ("authorization_code" | "client_credentials" | "refresh_token" | "urn:ietf:params:oauth:grant-type:device_code" | (string & {}))[] | undefined;
   /** The scopes that the client may get: standard ones, and permissions that the project has declared. */
   scopes?: string[] | undefined;
   /** The website of the client, shown to customers. */
@@ -5052,7 +5052,10 @@ export interface OAuthClient {
   redirectUris: string[];
   /** Where the browser may go after it has signed out; compared exactly. */
   postLogoutRedirectUris: string[];
-  /** How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`. */
+  /**
+   * How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`,
+   * `urn:ietf:params:oauth:grant-type:device_code`.
+   */
   grantTypes: string[];
   /** The scopes that the client may get: standard ones, and permissions that the project has declared. */
   scopes: string[];
@@ -5083,7 +5086,7 @@ export interface OAuthClientChange {
   /** Where the browser may go after it has signed out; compared exactly. */
   postLogoutRedirectUris?: string[] | undefined;
   /** How the client may get tokens. */
-  grantTypes?: ("authorization_code" | "client_credentials" | "refresh_token" | (string & {}))[] | undefined;
+  grantTypes?: ("authorization_code" | "client_credentials" | "refresh_token" | "urn:ietf:params:oauth:grant-type:device_code" | (string & {}))[] | undefined;
   /** The scopes that the client may get: standard ones, and permissions that the project has declared. */
   scopes?: string[] | undefined;
   /** The website of the client, shown to customers. */
@@ -5112,7 +5115,10 @@ export interface OAuthClientWithSecret {
   redirectUris: string[];
   /** Where the browser may go after it has signed out; compared exactly. */
   postLogoutRedirectUris: string[];
-  /** How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`. */
+  /**
+   * How the client may get tokens: `authorization_code`, `refresh_token`, `client_credentials`,
+   * `urn:ietf:params:oauth:grant-type:device_code`.
+   */
   grantTypes: string[];
   /** The scopes that the client may get: standard ones, and permissions that the project has declared. */
   scopes: string[];
