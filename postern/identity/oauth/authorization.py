@@ -176,7 +176,7 @@ async def continue_authorization(
     request whose token is `state`."""
     try:
         challenge = await _stored_request(call, request, state)
-        client = await _require_client(call, str(challenge.payload.client_id))
+        client = await _client_of(call, challenge.payload)
     except OAuthError as refused:
         return await error_page(call, refused)
     again = _sign_in_url(call, state, challenge.payload)
@@ -218,7 +218,7 @@ async def resume_authorization(call: Call, request: RawRequest, token: str = "")
     try:
         challenge = await _stored_request(call, request, token)
         stored = challenge.payload
-        client = await _require_client(call, str(stored.client_id))
+        client = await _client_of(call, stored)
     except OAuthError as error:
         return await error_page(call, error)
     signed_in = await browser_session(call, request, test=client.is_test)
@@ -257,7 +257,7 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
     try:
         challenge = await _stored_request(call, request, token)
         stored = challenge.payload
-        client = await _require_client(call, str(stored.client_id))
+        client = await _client_of(call, stored)
     except OAuthError as error:
         return await error_page(call, error)
     if form.get("decision") != "allow":
@@ -313,6 +313,15 @@ async def _require_client(call: Call, client_id: str | None) -> ClientRow:
     client = await store.client(call.db, project_id=call.project_id, id=as_id(client_id))
     if client is None:
         raise OAuthError("invalid_client", "There is no client with this client_id.")
+    return client
+
+
+async def _client_of(call: Call, stored: AuthorizationRequest) -> ClientRow:
+    """The client of a stored request. Raises OAuthError, which must be shown, if it was deleted or its redirect URI was
+    removed meanwhile."""
+    client = await _require_client(call, str(stored.client_id))
+    if stored.device_id is None and not matching_redirect_uri(client, stored.redirect_uri):
+        raise OAuthError("invalid_request", "The redirect_uri is not registered for this client.")
     return client
 
 

@@ -48,7 +48,7 @@ RedirectUri = Annotated[
     str,
     msgspec.Meta(
         max_length=2_000,
-        pattern=r"""^[a-z][a-z0-9+.-]*:/[^\s#\\"'<>`{}|^]+(?!\n)$""",
+        pattern=r"^[a-z][a-z0-9+.-]*:/[!$-;=?-\[\]_a-z~]+(?!\n)$",
         description="An absolute https URL without a fragment, such as `https://app.example.com/callback`; for native "
         "apps `http://127.0.0.1/…` or a scheme with a dot, such as `com.example.app:/callback`.",
     ),
@@ -278,7 +278,7 @@ class SignedInCustomer(Record):
     test: bool
     sso_organization_id: UUID | None
     organization_id: UUID | None
-    """The active organization."""
+    """The active organization; None if the customer is no longer a member of it, or it is suspended."""
     email: str | None
     email_verified_at: Moment | None
     name: str | None

@@ -1,6 +1,7 @@
 """Rules of the OpenID provider that need no database: redirect URIs, scopes, secrets and the texts of scopes."""
 
 import hmac
+import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -13,6 +14,8 @@ from postern.security.secrets import Secrets
 LOOPBACK_IPS = frozenset(("127.0.0.1", "::1"))
 """The addresses of RFC 8252 §7.3. For native apps on them, the port is chosen when the app starts."""
 LOOPBACK_HOSTS = LOOPBACK_IPS | {"localhost"}
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
+"""A host with an optional port, as it can stand in a Content-Security-Policy."""
 SECRET_PREFIX = "ocs_"  # noqa: S105 - a label, not a secret
 SCOPE_TEXTS = {
     "openid": "Know who you are (an identifier)",
@@ -39,6 +42,8 @@ def check_redirect_uri(uri: str, type: ClientType, path: str) -> None:
         raise Invalid.at(path, "A redirect URI cannot contain wildcards: register each URI.")
     if "@" in parts.netloc:
         raise Invalid.at(path, "A redirect URI cannot contain a user name or password.")
+    if parts.netloc and not HOST.fullmatch(parts.netloc):
+        raise Invalid.at(path, "The host must be a domain name in ASCII (Punycode) or an IP address.")
     if parts.scheme == "https":
         if not host:
             raise Invalid.at(path, "The URL has no host.")

@@ -137,6 +137,7 @@ async def issue_tokens(
         "amr": signed_in.methods,
     }
     shared = {"iss": issuer, "sub": str(grant.customer_id), "iat": issued_at, "exp": int(expires_at.timestamp())}
+    scopes = [scope for scope in scopes if scope in client.scopes]  # The client may have lost some since.
     allowed = await effective_scopes(call, signed_in, scopes)
     claims = {
         **shared,

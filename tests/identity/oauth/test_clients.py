@@ -46,6 +46,9 @@ INVALID = [
     ({"redirectUris": ["https://*.example.com/callback"]}, "/redirectUris/0"),
     ({"redirectUris": ["https://user@reports.example.com/callback"]}, "/redirectUris/0"),
     ({"redirectUris": ["https://reports.example.com/callback#part"]}, "/redirectUris/0"),
+    ({"redirectUris": ["https://münchen.example/callback"]}, "/redirectUris/0"),
+    ({"redirectUris": ["https://reports.example.com/caf\u00e9"]}, "/redirectUris/0"),
+    ({"redirectUris": ["https://reports.example.com;script-src/callback"]}, "/redirectUris/0"),
     ({"redirectUris": ["javascript:/alert(1)"]}, "/redirectUris/0"),
     ({"redirectUris": ["myapp:/callback"], "type": "PUBLIC"}, "/redirectUris/0"),
     ({"redirectUris": [APP_URI]}, "/redirectUris/0"),
@@ -146,6 +149,25 @@ async def test_consents_are_listed_and_revoked(provider):
     assert (await ada.client.delete(f"/consents/{client_id}")).status_code == 200
     assert (await ada.client.delete(f"/consents/{client_id}")).status_code == 404
     assert parameters_of(await browser.authorize(prompt="none"))["error"] == "consent_required"
+
+
+async def test_changes_of_a_client_apply_at_once(first_party):
+    browser = first_party.browser()
+    tokens = (await first_party.exchange(parameters_of(await browser.signed_in())["code"])).json()
+    page = await browser.authorize(prompt="consent")
+    path, developer = f"/oauth-clients/{first_party.oauth_client['id']}", first_party.project.developer
+    changed = await developer.patch(
+        path, {"redirectUris": [f"{REDIRECT_URI}2"], "scopes": ["openid", "offline_access"]}
+    )
+    assert changed.status_code == 200
+    refused = await browser.submit(page, decision="allow")
+    assert refused.status_code == 400
+    assert "not registered" in refused.text
+    assert (await browser.authorize()).status_code == 400
+    renewed = (await first_party.refresh(tokens["refresh_token"])).json()
+    assert renewed["scope"] == "openid offline_access"
+    claims = await first_party.verified(renewed["id_token"], first_party.oauth_client["clientId"])
+    assert "email" not in claims
 
 
 @pytest.mark.parametrize("removed", ["client", "customer"])

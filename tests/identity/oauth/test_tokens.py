@@ -287,3 +287,21 @@ async def test_test_clients_have_sessions_and_an_audience_of_their_own(provider)
     assert (await provider.introspect(of_test["access_token"], test))["active"] is True
     assert (await provider.userinfo(of_test["access_token"])).status_code == 200
     assert "code" in parameters_of(await browser.authorize(prompt="none", client_id=live["clientId"]))
+
+
+async def test_access_tokens_have_the_active_organization(first_party):
+    browser = first_party.browser()
+    sign_up = await first_party.auth.signed_up(browser.address)
+    customer = sign_up["customer"]["id"]
+    client = first_party.project.client
+    organization = (await client.post("/b2b/organizations", {"name": "Acme"})).json()["id"]
+    members = f"/b2b/organizations/{organization}/members"
+    assert (await client.post(members, {"customerId": customer, "roles": ["MEMBER"]})).status_code == 201
+    response = parameters_of(await browser.sign_in(await browser.authorize()))
+    tokens = (await first_party.exchange(response["code"])).json()
+    claims = await first_party.verified(tokens["access_token"], first_party.issuer)
+    assert claims["org"] == {"id": organization}
+    suspended = await client.patch(f"/b2b/organizations/{organization}", {"status": "SUSPENDED"})
+    assert suspended.status_code == 200, suspended.text
+    renewed = (await first_party.refresh(tokens["refresh_token"])).json()
+    assert "org" not in await first_party.verified(renewed["access_token"], first_party.issuer)
