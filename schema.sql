@@ -1384,7 +1384,8 @@ CREATE TABLE public.oauth_clients (
     privacy_url text,
     terms_url text,
     created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    backchannel_logout_uri text
 );
 
 CREATE TABLE public.oauth_consents (
@@ -1430,6 +1431,18 @@ CREATE TABLE public.oauth_grants (
     revoked_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.oauth_logouts (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    tried integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL
 );
@@ -2471,6 +2484,9 @@ ALTER TABLE ONLY public.oauth_devices
 ALTER TABLE ONLY public.oauth_grants
     ADD CONSTRAINT oauth_grants_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.oauth_logouts
+    ADD CONSTRAINT oauth_logouts_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_pkey PRIMARY KEY (project_id, id);
 
@@ -2871,6 +2887,10 @@ CREATE INDEX oauth_grants_customer ON public.oauth_grants USING btree (project_i
 
 CREATE INDEX oauth_grants_due ON public.oauth_grants USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX oauth_logouts_client ON public.oauth_logouts USING btree (project_id, client_id);
+
+CREATE INDEX oauth_logouts_due ON public.oauth_logouts USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX organization_domains_due ON public.organization_domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX organization_domains_newest ON public.organization_domains USING btree (project_id, organization_id, id);
@@ -3245,6 +3265,9 @@ ALTER TABLE ONLY public.oauth_grants
 
 ALTER TABLE ONLY public.oauth_grants
     ADD CONSTRAINT oauth_grants_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.oauth_logouts
+    ADD CONSTRAINT oauth_logouts_project_id_client_id_fkey FOREIGN KEY (project_id, client_id) REFERENCES public.oauth_clients(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;

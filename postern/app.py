@@ -48,10 +48,12 @@ from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
 from postern.identity.entitlements import work as entitlement_work
 from postern.identity.oauth import authorization as oauth_authorization
+from postern.identity.oauth import backchannel as oauth_backchannel
 from postern.identity.oauth import devices as oauth_devices
 from postern.identity.oauth import discovery as oauth_discovery
 from postern.identity.oauth import endpoints as oauth_endpoints
 from postern.identity.oauth import logout as oauth_logout
+from postern.identity.oauth import logout_store as oauth_logout_store
 from postern.identity.oauth import operations as oauth_clients
 from postern.identity.oauth import work as oauth_work
 from postern.identity.organizations import app_family as app_organizations
@@ -236,6 +238,11 @@ REACTIONS: Sequence[Reaction] = (
     Reaction(
         react=sso_login.on_deletions,
         types={"customer.deleted", "organization.deleted"},
+    ),
+    Reaction(
+        react=oauth_backchannel.on_ended_sessions,
+        types={"customer.signed_out", "customer.session_revoked", "customer.deleted"},
+        condition=oauth_logout_store.HAS_LOGOUT_URIS,
     ),
 )
 """The reactions to events. They are called in this order, in the transaction that records the events."""

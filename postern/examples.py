@@ -60,6 +60,7 @@ IDENTITIES: Mapping[str, Any] = {
     "termsUrl": "https://reports.example.com/terms",
     "redirectUris": ["https://reports.example.com/callback"],
     "postLogoutRedirectUris": ["https://reports.example.com/"],
+    "backchannelLogoutUri": "https://reports.example.com/backchannel-logout",
     "grantTypes": ["authorization_code", "refresh_token"],
     "secretLastFour": "7Kd2",
     "firstParty": False,

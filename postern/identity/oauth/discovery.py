@@ -86,5 +86,7 @@ def provider_metadata(call: Call) -> dict[str, Any]:
         "request_parameter_supported": False,
         "request_uri_parameter_supported": False,
         "require_pushed_authorization_requests": False,
+        "backchannel_logout_supported": True,
+        "backchannel_logout_session_supported": True,
         "authorization_response_iss_parameter_supported": True,
     }

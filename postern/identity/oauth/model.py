@@ -61,6 +61,7 @@ HttpsUrl = Annotated[
         description="An https URL, such as `https://example.com/privacy`.",
     ),
 ]
+LogoutUri = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
 ScopeName = Annotated[
     str,
     msgspec.Meta(
@@ -118,6 +119,8 @@ class OAuthClientFields(Record):
     """The privacy policy of the client, shown to customers."""
     terms_url: str | None
     """The terms of service of the client, shown to customers."""
+    backchannel_logout_uri: str | None
+    """Where the client is told that a session has ended; null if it is not told."""
     created_at: Moment
     updated_at: Moment
 
@@ -180,6 +183,8 @@ class NewOAuthClient(Body):
     """The privacy policy of the client, shown to customers."""
     terms_url: HttpsUrl | None = None
     """The terms of service of the client, shown to customers."""
+    backchannel_logout_uri: LogoutUri | None = None
+    """Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)."""
 
 
 class OAuthClientChange(Body):
@@ -203,6 +208,8 @@ class OAuthClientChange(Body):
     """The privacy policy of the client, shown to customers."""
     terms_url: HttpsUrl | None | UnsetType = UNSET
     """The terms of service of the client, shown to customers."""
+    backchannel_logout_uri: LogoutUri | None | UnsetType = UNSET
+    """Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)."""
 
 
 class OAuthSecretRotation(Body):

@@ -32,6 +32,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, require_found
+from postern.kernel.outbound.ssrf import AddressRefused, check_target
 from postern.kernel.values import Deleted, Moment, Removed, build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
 from postern.security.secrets import new_key
@@ -90,10 +91,11 @@ async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWi
         website_url=data.website_url,
         privacy_url=data.privacy_url,
         terms_url=data.terms_url,
+        backchannel_logout_uri=data.backchannel_logout_uri,
         created_at=call.now,
         updated_at=call.now,
     )
-    _check(row)
+    _check(call, row)
     async with call.db.transaction() as tx:
         await tx.lock_quota("oauth-clients", call.project_id)
         if await store.count_clients(tx, project_id=call.project_id) >= CLIENTS_PER_PROJECT:
@@ -140,7 +142,7 @@ async def change_oauth_client(call: Call, id: UUID, data: OAuthClientChange) -> 
             for name, value in fields_set(data).items()
         }
         changed = replace(row, **changes)
-        _check(changed)
+        _check(call, changed)
         if "scopes" in changes:
             await _require_declared_scopes(tx, call.project_id, changed.scopes)
         changed = await store.change_client(
@@ -156,6 +158,7 @@ async def change_oauth_client(call: Call, id: UUID, data: OAuthClientChange) -> 
             website_url=changed.website_url,
             privacy_url=changed.privacy_url,
             terms_url=changed.terms_url,
+            backchannel_logout_uri=changed.backchannel_logout_uri,
             now=call.now,
         )
         await audit.record(
@@ -281,7 +284,7 @@ def _require_environment(call: Call, row: ClientRow) -> ClientRow:
     return row
 
 
-def _check(row: ClientRow) -> None:
+def _check(call: Call, row: ClientRow) -> None:
     """Raises Invalid unless the fields of a client fit together."""
     for field, uris in (("redirectUris", row.redirect_uris), ("postLogoutRedirectUris", row.post_logout_redirect_uris)):
         for index, uri in enumerate(uris):
@@ -291,6 +294,11 @@ def _check(row: ClientRow) -> None:
             raise Invalid.at("/redirectUris", "`authorization_code` needs at least one redirect URI.", "required")
     elif "refresh_token" in row.grant_types and DEVICE_GRANT not in row.grant_types:
         raise Invalid.at("/grantTypes", "`refresh_token` needs a grant type that issues the first one.")
+    if row.backchannel_logout_uri is not None:
+        try:
+            check_target(row.backchannel_logout_uri, call.world.settings.outbound_allow)
+        except AddressRefused as refused:
+            raise Invalid.at("/backchannelLogoutUri", str(refused), "url_refused") from None
     if "client_credentials" in row.grant_types and row.type == "PUBLIC":
         raise Invalid.at("/grantTypes", "A PUBLIC client cannot use `client_credentials`: it has no secret.")
 

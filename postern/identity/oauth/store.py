@@ -40,7 +40,8 @@ async def insert_client(tx: Transaction, client: ClientRow) -> None: ...
 @statement("""
     update oauth_clients set name = %(name)s, first_party = %(first_party)s, redirect_uris = %(redirect_uris)s,
         post_logout_redirect_uris = %(post_logout_redirect_uris)s, grant_types = %(grant_types)s, scopes = %(scopes)s,
-        website_url = %(website_url)s, privacy_url = %(privacy_url)s, terms_url = %(terms_url)s, updated_at = %(now)s
+        website_url = %(website_url)s, privacy_url = %(privacy_url)s, terms_url = %(terms_url)s,
+        backchannel_logout_uri = %(backchannel_logout_uri)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
@@ -58,6 +59,7 @@ async def change_client(
     website_url: str | None,
     privacy_url: str | None,
     terms_url: str | None,
+    backchannel_logout_uri: str | None,
     now: Moment,
 ) -> ClientRow: ...
 

@@ -1,11 +1,13 @@
-"""Background work of the OpenID provider: deletion of expired grants and devices."""
+"""Background work of the OpenID provider: deletion of expired grants and devices, and notices of ended sessions."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from postern.identity.oauth import device_store, store
-from postern.kernel.due import Work
+from postern.identity.oauth.backchannel import notify_client
+from postern.identity.oauth.logout_store import DueLogout
+from postern.kernel.due import Work, for_each_row
 from postern.kernel.values import Record
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 DELETE_LEASE = timedelta(minutes=10)
 """When another worker may delete the rows that a killed worker had claimed."""
+NOTICE_LEASE = timedelta(minutes=1)
+"""When another worker may send the notices that a killed worker had claimed; longer than a request takes."""
 
 
 class ExpiredGrant(Record):
@@ -36,5 +40,6 @@ async def delete_expired_devices(world: "World", rows: list[ExpiredGrant]) -> No
 
 WORK: list[Work[Any]] = [
     Work("oauth.grants", "oauth_grants", ExpiredGrant, DELETE_LEASE, delete_expired_grants, claim_size=1_000),
+    Work("oauth.logouts", "oauth_logouts", DueLogout, NOTICE_LEASE, for_each_row(notify_client)),
     Work("oauth.devices", "oauth_devices", ExpiredGrant, DELETE_LEASE, delete_expired_devices, claim_size=1_000),
 ]

@@ -4708,6 +4708,8 @@ class OAuthClient(Record, frozen=True, kw_only=True):
     """The privacy policy of the client, shown to customers."""
     terms_url: str | None
     """The terms of service of the client, shown to customers."""
+    backchannel_logout_uri: str | None
+    """Where the client is told that a session has ended; null if it is not told."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
@@ -4749,6 +4751,8 @@ class OAuthClientWithSecret(Record, frozen=True, kw_only=True):
     """The privacy policy of the client, shown to customers."""
     terms_url: str | None
     """The terms of service of the client, shown to customers."""
+    backchannel_logout_uri: str | None
+    """Where the client is told that a session has ended; null if it is not told."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime

@@ -434,10 +434,14 @@ oauth.continueAuthorization GET /projects/{projectId}/oauth/continue qTn
 oauth.resumeAuthorization GET /projects/{projectId}/oauth/resume qTn
 oauth.submitConsent POST /projects/{projectId}/oauth/consent fTn
 oauth.createTokens POST /projects/{projectId}/oauth/token fn
+oauth.pushAuthorization POST /projects/{projectId}/oauth/par fn
 oauth.revokeToken POST /projects/{projectId}/oauth/revoke fn
 oauth.introspectToken POST /projects/{projectId}/oauth/introspect fn
 oauth.getUserinfo GET /projects/{projectId}/oauth/userinfo n
 oauth.submitUserinfo POST /projects/{projectId}/oauth/userinfo fn
+oauth.authorizeDevice POST /projects/{projectId}/oauth/device_authorization fn
+oauth.showDevicePage GET /projects/{projectId}/oauth/device Tn
+oauth.submitDeviceCode POST /projects/{projectId}/oauth/device fTn
 oauth.signOut GET /projects/{projectId}/oauth/logout Tn
 oauth.submitSignOut POST /projects/{projectId}/oauth/logout fRn
 oauth.confirmSignOut POST /projects/{projectId}/oauth/logout/confirm fTn

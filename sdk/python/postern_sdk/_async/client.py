@@ -12251,6 +12251,7 @@ class AsyncOauthClients:
         website_url: str | None | NotGiven = NOT_GIVEN,
         privacy_url: str | None | NotGiven = NOT_GIVEN,
         terms_url: str | None | NotGiven = NOT_GIVEN,
+        backchannel_logout_uri: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.OAuthClientWithSecret:
@@ -12279,6 +12280,8 @@ class AsyncOauthClients:
             website_url: The website of the client, shown to customers.
             privacy_url: The privacy policy of the client, shown to customers.
             terms_url: The terms of service of the client, shown to customers.
+            backchannel_logout_uri: Where the client is told that a session has ended (OpenID Connect Back-
+                Channel Logout).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -12300,6 +12303,7 @@ class AsyncOauthClients:
                 "websiteUrl": website_url,
                 "privacyUrl": privacy_url,
                 "termsUrl": terms_url,
+                "backchannelLogoutUri": backchannel_logout_uri,
             },
             project=project,
             timeout=timeout,
@@ -12350,6 +12354,7 @@ class AsyncOauthClients:
         website_url: str | None | NotGiven = NOT_GIVEN,
         privacy_url: str | None | NotGiven = NOT_GIVEN,
         terms_url: str | None | NotGiven = NOT_GIVEN,
+        backchannel_logout_uri: str | None | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -12377,6 +12382,8 @@ class AsyncOauthClients:
             website_url: The website of the client, shown to customers.
             privacy_url: The privacy policy of the client, shown to customers.
             terms_url: The terms of service of the client, shown to customers.
+            backchannel_logout_uri: Where the client is told that a session has ended (OpenID Connect Back-
+                Channel Logout).
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -12397,6 +12404,7 @@ class AsyncOauthClients:
                 "websiteUrl": website_url,
                 "privacyUrl": privacy_url,
                 "termsUrl": terms_url,
+                "backchannelLogoutUri": backchannel_logout_uri,
             },
             if_match=if_match,
             project=project,

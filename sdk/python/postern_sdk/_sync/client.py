@@ -12221,6 +12221,7 @@ class OauthClients:
         website_url: str | None | NotGiven = NOT_GIVEN,
         privacy_url: str | None | NotGiven = NOT_GIVEN,
         terms_url: str | None | NotGiven = NOT_GIVEN,
+        backchannel_logout_uri: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.OAuthClientWithSecret:
@@ -12249,6 +12250,8 @@ class OauthClients:
             website_url: The website of the client, shown to customers.
             privacy_url: The privacy policy of the client, shown to customers.
             terms_url: The terms of service of the client, shown to customers.
+            backchannel_logout_uri: Where the client is told that a session has ended (OpenID Connect Back-
+                Channel Logout).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -12270,6 +12273,7 @@ class OauthClients:
                 "websiteUrl": website_url,
                 "privacyUrl": privacy_url,
                 "termsUrl": terms_url,
+                "backchannelLogoutUri": backchannel_logout_uri,
             },
             project=project,
             timeout=timeout,
@@ -12320,6 +12324,7 @@ class OauthClients:
         website_url: str | None | NotGiven = NOT_GIVEN,
         privacy_url: str | None | NotGiven = NOT_GIVEN,
         terms_url: str | None | NotGiven = NOT_GIVEN,
+        backchannel_logout_uri: str | None | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -12347,6 +12352,8 @@ class OauthClients:
             website_url: The website of the client, shown to customers.
             privacy_url: The privacy policy of the client, shown to customers.
             terms_url: The terms of service of the client, shown to customers.
+            backchannel_logout_uri: Where the client is told that a session has ended (OpenID Connect Back-
+                Channel Logout).
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -12367,6 +12374,7 @@ class OauthClients:
                 "websiteUrl": website_url,
                 "privacyUrl": privacy_url,
                 "termsUrl": terms_url,
+                "backchannelLogoutUri": backchannel_logout_uri,
             },
             if_match=if_match,
             project=project,

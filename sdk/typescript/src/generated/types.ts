@@ -4789,6 +4789,8 @@ export interface NewOAuthClient {
   privacyUrl?: string | null | undefined;
   /** The terms of service of the client, shown to customers. */
   termsUrl?: string | null | undefined;
+  /** Where the client is told that a session has ended (OpenID Connect Back-Channel Logout). */
+  backchannelLogoutUri?: string | null | undefined;
 }
 
 /** An organization to create. */
@@ -5065,6 +5067,8 @@ export interface OAuthClient {
   privacyUrl: string | null;
   /** The terms of service of the client, shown to customers. */
   termsUrl: string | null;
+  /** Where the client is told that a session has ended; null if it is not told. */
+  backchannelLogoutUri: string | null;
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
@@ -5095,6 +5099,8 @@ export interface OAuthClientChange {
   privacyUrl?: string | null | undefined;
   /** The terms of service of the client, shown to customers. */
   termsUrl?: string | null | undefined;
+  /** Where the client is told that a session has ended (OpenID Connect Back-Channel Logout). */
+  backchannelLogoutUri?: string | null | undefined;
 }
 
 /** A client with its secret, which is returned only once. */
@@ -5128,6 +5134,8 @@ export interface OAuthClientWithSecret {
   privacyUrl: string | null;
   /** The terms of service of the client, shown to customers. */
   termsUrl: string | null;
+  /** Where the client is told that a session has ended; null if it is not told. */
+  backchannelLogoutUri: string | null;
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
