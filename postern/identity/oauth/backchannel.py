@@ -52,18 +52,18 @@ async def on_ended_sessions(tx: Transaction, ended: list[EventRow]) -> None:
 async def notify_client(world: "World", job: DueLogout) -> None:
     """Post the logout token to the client, and delete the notice or schedule the next attempt."""
     client = await store.client(world.db, project_id=job.project_id, id=job.client_id)
-    key = {"project_id": job.project_id, "id": job.id, "attempt": job.attempt}
     if client is None or client.backchannel_logout_uri is None:
-        await logout_store.delete_logout(world.db, **key)
+        await logout_store.delete_logout(world.db, project_id=job.project_id, id=job.id, attempt=job.attempt)
         return
     body = urlencode({"logout_token": await _logout_token(world, job)}).encode()
     headers = {"Content-Type": FORM}
     outcome = await world.outbound.post(client.backchannel_logout_uri, body, headers=headers, keep=RESPONSE_BYTES)
     is_received = isinstance(outcome, OutboundResponse) and outcome.status in RECEIVED
     if is_received or job.tried >= len(RETRY_AFTER):
-        await logout_store.delete_logout(world.db, **key)
-    else:
-        await logout_store.retry_logout(world.db, **key, due_at=Moment.of(world.clock() + RETRY_AFTER[job.tried]))
+        await logout_store.delete_logout(world.db, project_id=job.project_id, id=job.id, attempt=job.attempt)
+        return
+    due_at = Moment.of(world.clock() + RETRY_AFTER[job.tried])
+    await logout_store.retry_logout(world.db, project_id=job.project_id, id=job.id, attempt=job.attempt, due_at=due_at)
 
 
 async def _logout_token(world: "World", job: DueLogout) -> str:
