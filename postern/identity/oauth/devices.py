@@ -84,7 +84,7 @@ async def enter_device_code(call: Call, request: RawRequest) -> HttpResponse:
         call.world.limiter.take(USER_CODE_RATE, f"{call.project_id}|{network_of(call.origin.ip)}")
     except TooManyRequests:
         return await _page(call, entered, "Too many attempts. Try again in a minute.", status=429)
-    code = "".join(letter for letter in entered.upper() if letter in USER_CODE_LETTERS)
+    code = "".join(character for character in entered.upper() if character in USER_CODE_LETTERS)
     device = await device_store.device_of_user_code(call.db, project_id=call.project_id, user_code=code, now=call.now)
     client = None if device is None else await store.client(call.db, project_id=call.project_id, id=device.client_id)
     if device is None or client is None:

@@ -49,14 +49,14 @@ async def test_a_client_is_told_that_the_session_has_ended(auth, run_due_work, e
             assert revoked.status_code < 300
         assert receiver.requests == []
         await run_due_work()
-        told = [await logout_claims(provider, request) for request in receiver.requests]
-        (logout,) = [notice for notice in told if notice["sid"] == claims["sid"]]
+        notices = [await logout_claims(provider, request) for request in receiver.requests]
+        (logout,) = [notice for notice in notices if notice["sid"] == claims["sid"]]
         assert logout["sub"] == claims["sub"]
         assert logout["events"] == {"http://schemas.openid.net/event/backchannel-logout": {}}
         assert logout["exp"] - logout["iat"] <= 120
         assert "nonce" not in logout
         await run_due_work()
-        assert len(receiver.requests) == len(told), "once"
+        assert len(receiver.requests) == len(notices), "once"
         token = parse_qs(receiver.requests[0].body.decode())["logout_token"][0]
         refused = await browser.open(f"{provider.base}/logout?{urlencode({'id_token_hint': token})}")
         assert refused.status_code == 400, "a logout token is no ID token"
