@@ -1031,6 +1031,85 @@ CREATE TABLE public.developers (
     CONSTRAINT developers_role_check CHECK ((role = ANY (ARRAY['OWNER'::text, 'ADMIN'::text, 'DEVELOPER'::text, 'VIEWER'::text])))
 );
 
+CREATE TABLE public.directory_connections (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    name text NOT NULL,
+    status text NOT NULL,
+    default_roles text[] NOT NULL,
+    group_roles jsonb DEFAULT '{}'::jsonb NOT NULL,
+    allow_other_domains boolean DEFAULT false NOT NULL,
+    last_synced_at timestamp with time zone,
+    roles_through uuid,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT directory_connections_default_roles_check CHECK ((default_roles <> '{}'::text[])),
+    CONSTRAINT directory_connections_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT directory_connections_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'DISABLED'::text, 'DELETED'::text])))
+);
+
+CREATE TABLE public.directory_errors (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    method text NOT NULL,
+    path text NOT NULL,
+    status integer NOT NULL,
+    scim_type text,
+    detail text NOT NULL,
+    occurred_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.directory_group_members (
+    project_id uuid NOT NULL,
+    group_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    added_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.directory_groups (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    external_id text,
+    display_name text NOT NULL,
+    display_name_key text NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.directory_tokens (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    last_used_at timestamp with time zone
+);
+
+CREATE TABLE public.directory_users (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    external_id text,
+    user_name text NOT NULL,
+    user_name_key text NOT NULL,
+    display_name text,
+    active boolean NOT NULL,
+    email_keys text[] NOT NULL,
+    attributes jsonb NOT NULL,
+    roles text[] DEFAULT '{}'::text[] NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.dmarc_reports (
     project_id uuid NOT NULL,
     domain_id uuid NOT NULL,
@@ -1479,7 +1558,7 @@ CREATE TABLE public.organization_members (
     joined_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     CONSTRAINT organization_members_roles_check CHECK ((roles <> '{}'::text[])),
-    CONSTRAINT organization_members_source_check CHECK ((source = ANY (ARRAY['API'::text, 'INVITATION'::text, 'DOMAIN'::text, 'SSO'::text])))
+    CONSTRAINT organization_members_source_check CHECK ((source = ANY (ARRAY['API'::text, 'INVITATION'::text, 'DOMAIN'::text, 'SSO'::text, 'SCIM'::text])))
 );
 
 CREATE TABLE public.organization_plans (
@@ -2385,6 +2464,33 @@ ALTER TABLE ONLY public.deletions
 ALTER TABLE ONLY public.developers
     ADD CONSTRAINT developers_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.directory_connections
+    ADD CONSTRAINT directory_connections_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.directory_errors
+    ADD CONSTRAINT directory_errors_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.directory_group_members
+    ADD CONSTRAINT directory_group_members_pkey PRIMARY KEY (project_id, group_id, user_id);
+
+ALTER TABLE ONLY public.directory_groups
+    ADD CONSTRAINT directory_groups_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.directory_groups
+    ADD CONSTRAINT directory_groups_project_id_connection_id_display_name_key_key UNIQUE (project_id, connection_id, display_name_key);
+
+ALTER TABLE ONLY public.directory_tokens
+    ADD CONSTRAINT directory_tokens_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.directory_users
+    ADD CONSTRAINT directory_users_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.directory_users
+    ADD CONSTRAINT directory_users_project_id_connection_id_customer_id_key UNIQUE (project_id, connection_id, customer_id);
+
+ALTER TABLE ONLY public.directory_users
+    ADD CONSTRAINT directory_users_project_id_connection_id_user_name_key_key UNIQUE (project_id, connection_id, user_name_key);
+
 ALTER TABLE ONLY public.dmarc_reports
     ADD CONSTRAINT dmarc_reports_pkey PRIMARY KEY (project_id, domain_id, counted, reporter, organization, report_id);
 
@@ -2815,6 +2921,32 @@ CREATE UNIQUE INDEX developers_owner ON public.developers USING btree (account_i
 
 CREATE INDEX developers_unproven ON public.developers USING btree (lower(email), created_at) WHERE (email_verified_at IS NULL);
 
+CREATE INDEX directory_connections_due ON public.directory_connections USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX directory_connections_newest ON public.directory_connections USING btree (project_id, organization_id, id);
+
+CREATE INDEX directory_errors_connection ON public.directory_errors USING btree (project_id, connection_id, id);
+
+CREATE INDEX directory_group_members_user ON public.directory_group_members USING btree (project_id, user_id);
+
+CREATE UNIQUE INDEX directory_groups_external ON public.directory_groups USING btree (project_id, connection_id, external_id) WHERE (external_id IS NOT NULL);
+
+CREATE INDEX directory_groups_newest ON public.directory_groups USING btree (project_id, connection_id, id);
+
+CREATE INDEX directory_tokens_connection ON public.directory_tokens USING btree (project_id, connection_id, id);
+
+CREATE INDEX directory_tokens_hash ON public.directory_tokens USING btree (hash);
+
+CREATE INDEX directory_users_changed ON public.directory_users USING btree (project_id, connection_id, updated_at);
+
+CREATE INDEX directory_users_customer ON public.directory_users USING btree (project_id, customer_id);
+
+CREATE INDEX directory_users_emails ON public.directory_users USING gin (project_id, email_keys);
+
+CREATE UNIQUE INDEX directory_users_external ON public.directory_users USING btree (project_id, connection_id, external_id) WHERE (external_id IS NOT NULL);
+
+CREATE INDEX directory_users_newest ON public.directory_users USING btree (project_id, connection_id, id);
+
 CREATE INDEX dmarc_reports_received ON public.dmarc_reports USING btree (project_id, domain_id, counted, reporter, received_at);
 
 CREATE INDEX domain_reputations_due ON public.domain_reputations USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
@@ -3187,6 +3319,30 @@ ALTER TABLE ONLY public.customers
 
 ALTER TABLE ONLY public.developers
     ADD CONSTRAINT developers_account_id_fkey FOREIGN KEY (account_id) REFERENCES public.accounts(id);
+
+ALTER TABLE ONLY public.directory_connections
+    ADD CONSTRAINT directory_connections_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.directory_errors
+    ADD CONSTRAINT directory_errors_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.directory_connections(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.directory_group_members
+    ADD CONSTRAINT directory_group_members_project_id_group_id_fkey FOREIGN KEY (project_id, group_id) REFERENCES public.directory_groups(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.directory_group_members
+    ADD CONSTRAINT directory_group_members_project_id_user_id_fkey FOREIGN KEY (project_id, user_id) REFERENCES public.directory_users(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.directory_groups
+    ADD CONSTRAINT directory_groups_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.directory_connections(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.directory_tokens
+    ADD CONSTRAINT directory_tokens_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.directory_connections(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.directory_users
+    ADD CONSTRAINT directory_users_project_id_connection_id_fkey FOREIGN KEY (project_id, connection_id) REFERENCES public.directory_connections(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.directory_users
+    ADD CONSTRAINT directory_users_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.dmarc_reports
     ADD CONSTRAINT dmarc_reports_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;

@@ -63,6 +63,12 @@ from postern.identity.organizations import members as organization_members
 from postern.identity.organizations import operations as organizations
 from postern.identity.organizations import store as organization_store
 from postern.identity.organizations import work as organization_work
+from postern.identity.scim import endpoints as scim_endpoints
+from postern.identity.scim import operations as scim
+from postern.identity.scim import store as scim_store
+from postern.identity.scim import users as scim_users
+from postern.identity.scim import work as scim_work
+from postern.identity.scim.errors import SCIM
 from postern.identity.sso import app_family as app_sso
 from postern.identity.sso import endpoints as sso_endpoints
 from postern.identity.sso import login as sso_login
@@ -172,12 +178,16 @@ OPERATIONS: list[Operation[Any, Any]] = [
     ),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
+    *operations_of(scim),
     *operations_of(oauth_clients, oauth_discovery, oauth_authorization, oauth_endpoints, oauth_devices, oauth_logout),
 ]
 """All operations of the API."""
 
-COMPATIBLE_APIS: Sequence[CompatibleApi] = (RESEND, SENDGRID, POSTMARK)
-"""The APIs of other companies that COMPATIBLE_OPERATIONS follow."""
+SCIM_OPERATIONS: list[Operation[Any, Any]] = operations_of(scim_endpoints)
+"""The operations of SCIM, which directories call. They are not in the OpenAPI document, as they describe themselves."""
+
+COMPATIBLE_APIS: Sequence[CompatibleApi] = (RESEND, SENDGRID, POSTMARK, SCIM)
+"""The APIs of other companies that COMPATIBLE_OPERATIONS follow, and SCIM."""
 
 COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(resend_emails, resend_domains, resend_contacts, resend_templates, resend_broadcasts),
@@ -194,6 +204,7 @@ WORK: list[Work[Any]] = [
     *(*tls_reports.WORK, *unattributed.WORK, *certificate_work.WORK, *campaign_work.WORK, *inbound_work.WORK),
     *(customer_mailer.MAILS, *automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
     *oauth_work.WORK,
+    *scim_work.WORK,
 ]
 """All kinds of background work."""
 
@@ -244,6 +255,11 @@ REACTIONS: Sequence[Reaction] = (
         types={"customer.signed_out", "customer.session_revoked", "customer.deleted"},
         condition=oauth_logout_store.HAS_LOGOUT_URIS,
     ),
+    Reaction(
+        react=scim_users.on_merges,
+        types={"customer.linked"},
+        condition=scim_store.HAS_DIRECTORIES,
+    ),
 )
 """The reactions to events. They are called in this order, in the transaction that records the events."""
 
@@ -285,7 +301,10 @@ class Application(HttpMiddleware):
         pages += certificates.routes()
         pages += dashboard_files.routes(dashboard_folder)
         self._dashboard_paths = DashboardPaths(OPERATIONS)
-        handlers = [*(handler_of(operation) for operation in [*OPERATIONS, *COMPATIBLE_OPERATIONS]), *pages]
+        handlers = [
+            *(handler_of(operation) for operation in [*OPERATIONS, *COMPATIBLE_OPERATIONS, *SCIM_OPERATIONS]),
+            *pages,
+        ]
         self._routes = FastLitestar(
             route_handlers=[
                 AllRoutes(handler for handler in handlers if isinstance(handler, HTTPRouteHandler)),

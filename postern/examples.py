@@ -820,6 +820,26 @@ COMPANIES: Mapping[str, Any] = {
     "SsoLookup.organizationId": identifier("organization"),
     "SsoLookup.name": "Acme Okta",
     "SsoSignOut.url": f"{CONNECTION_URL}/slo/start?…",
+    "DirectoryConnection.name": "Acme Entra ID",
+    "DirectoryConnection.status": "ACTIVE",
+    "DirectoryConnectionWithToken.name": "Acme Entra ID",
+    "DirectoryConnectionWithToken.status": "ACTIVE",
+    "baseUrl": f"{PUBLIC_URL}/scim/v2/{identifier('directory')}",
+    "userCount": 120,
+    "activeUserCount": 118,
+    "groupCount": 7,
+    "userName": "ada@acme.example",
+    "displayName": "Ada Lovelace",
+    "DirectoryGroup.displayName": "Administrators",
+    "DirectoryUser.active": True,
+    "DirectoryUserRole.role": "ADMIN",
+    "DirectoryUserRole.groups": ["Administrators"],
+    "DirectoryConnectionWithToken.token": "scim_8Wd…",
+    "DirectoryError.method": "POST",
+    "DirectoryError.path": "/Users",
+    "DirectoryError.status": 409,
+    "DirectoryError.scimType": "uniqueness",
+    "DirectoryError.detail": "Another user of this directory has this `userName` or `externalId`.",
 }
 
 ID_KINDS: Mapping[str, str] = {
@@ -842,6 +862,8 @@ ID_KINDS: Mapping[str, str] = {
     "SsoConnectionWithOrganization": "ssoConnection",
     "AppSsoConnection": "ssoConnection",
     "connection": "ssoConnection",
+    "DirectoryConnection": "directory",
+    "DirectoryConnectionWithToken": "directory",
     "AccountInvitation": "invitation",
 }
 

@@ -346,7 +346,7 @@ class IdleChildren:
 _IDLE = IdleChildren()
 
 
-PATHS_OF_SERVER = ("/projects/", "/apps/", "/auth/", "/t/", "/account", "/compat/", "/.well-known/", "http")
+PATHS_OF_SERVER = ("/projects/", "/apps/", "/auth/", "/t/", "/account", "/compat/", "/scim/", "/.well-known/", "http")
 """The beginnings of paths that are not relative to the project of a Client."""
 
 

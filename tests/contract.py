@@ -89,7 +89,7 @@ def check_response(method: str, path: str, status: int, headers: Any, body: byte
     if status >= 400:
         if path.startswith("/t/") or "text/html" in headers.get("content-type", ""):
             return
-        if path.startswith("/compat/"):  # Errors have the form of the other company's API.
+        if path.startswith(("/compat/", "/scim/")):  # Errors have the form of the other API.
             return
         if method == "HEAD" or path in ("/readyz", "/metrics"):
             return

@@ -115,13 +115,13 @@ ORDER = [
         "inbox",
         "analytics",
     ],
-    ["access", "customers", "organizations", "sso", "entitlements", "oauth"],
+    ["access", "customers", "organizations", "sso", "scim", "entitlements", "oauth"],
     ["resend", "sendgrid", "postmark"],
 ]
 """The features of platform, messaging, identity and compat: each imports only those before it."""
 LEVEL = {feature: level for level, feature in enumerate(feature for layer in ORDER for feature in layer)}
 
-ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS]
+ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS, *postern.app.SCIM_OPERATIONS]
 
 WITHOUT_PROJECT = re.compile(
     r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|retention_by_project|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
@@ -134,6 +134,7 @@ WITHOUT_PROJECT = re.compile(
     r"|^postern\.messaging\.audiences\.store\.limit_duration$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
     r"|^postern\.identity\.sso\.store\.project_of_connection$"
+    r"|^postern\.identity\.scim\.store\.connection_of_token$"
     r"|^postern\.messaging\.inbound\.(route_store\.(candidates|has_route)|message_store\.expired_messages)$"
     r"|^postern\.messaging\.emails\.store\.(delete_expired_keys|delete_expired_bodies|delete_expired_captured|erase_settled_secrets|tracked_sends)$"
     r"|^postern\.messaging\.emails\.site_store\.(end_shares|suspensions_of_projects|sites_of_instance|set_suspension_for_all|projects_of_site|delete_\w+)$"

@@ -114,7 +114,19 @@ def test_a_python_that_is_named_must_exist(tmp_path: Path) -> None:
     assert "POSTERN_PYTHON=python3.12 is not a Python 3.11 or newer." in result.stderr
 
 
-INSTALLED_OTHERWISE = {"postern", "tests", "bench", "sdk", "postern_sdk", "psycopg_pool", "pip", "spid_sp_test"}
+INSTALLED_OTHERWISE = {
+    "postern",
+    "tests",
+    "bench",
+    "sdk",
+    "postern_sdk",
+    "psycopg_pool",
+    "pip",
+    "spid_sp_test",
+    "scim2_tester",
+    "scim2_client",
+    "httpx2",
+}
 """Modules of this repository, an extra of psycopg, pip (for `script/pins.py`), and a program in `tests/peers`."""
 PROGRAMS = ("tests", "bench", "script", "sdk/generator", "sdk/python")
 

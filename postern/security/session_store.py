@@ -301,6 +301,19 @@ async def revoke_all(
 async def renew(db: Queries, *, project_id: UUID, id: UUID, idle_expires_at: Moment, now: Moment) -> bool: ...
 
 
+# End the sessions of a subject that are for an organization: it is the active one, or the session began with its single
+# sign-on. Returns the ids of the ended ones.
+@statement("""
+    update sessions set revoked_at = %(now)s
+    where project_id = %(project_id)s and subject_id = %(subject_id)s and revoked_at is null
+      and (organization_id = %(organization_id)s or sso_organization_id = %(organization_id)s)
+    returning id
+""")
+async def revoke_for_organization(
+    tx: Transaction, *, project_id: UUID, subject_id: UUID, organization_id: UUID, now: Moment
+) -> list[UUID]: ...
+
+
 @statement("""
     update sessions set methods = array_append(methods, %(method)s::text)
     where project_id = %(project_id)s and id = %(id)s

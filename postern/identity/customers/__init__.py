@@ -9,6 +9,7 @@ PUBLIC_MODULES = (
     "mailer",
     "pages",
     "providers",
+    "provisioning",
     "requirements",
     "rules",
     "sessions",

@@ -155,6 +155,23 @@ async def end_sessions(tx: Transaction, call: Call, customer_id: UUID, *, except
     return len(ended)
 
 
+async def end_sessions_of_organization(tx: Transaction, call: Call, customer_id: UUID, organization_id: UUID) -> int:
+    """End the sessions of a customer in which an organization is active, or that began with its single sign-on.
+
+    Records `customer.session_revoked` for each, and deletes the customer's open challenges, as `end_sessions` does.
+    Returns how many sessions ended.
+    """
+    ended = await session_store.revoke_for_organization(
+        tx, project_id=call.project_id, subject_id=customer_id, organization_id=organization_id, now=call.now
+    )
+    await challenges.revoke(tx, call.project_id, customer_id)
+    for session_id in ended:
+        await events.record(
+            tx, call, "customer.session_revoked", customer_id, sessionId=str(session_id), reason="DEPROVISIONED"
+        )
+    return len(ended)
+
+
 def bearer_of(call: Call) -> tuple[UUID, UUID]:
     """The ids of the calling customer and of their session."""
     assert call.caller.actor_id is not None

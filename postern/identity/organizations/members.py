@@ -26,7 +26,7 @@ from postern.identity.organizations.model import (
     TooManyOrganizationMembers,
 )
 from postern.identity.organizations.operations import ORGANIZATIONS, lock_organization, require_organization
-from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
@@ -125,7 +125,7 @@ async def remove_organization_member(call: Call, id: UUID, customer_id: UUID) ->
     The customer does not join again by domain or single sign-on until invited or added again.
     """
     async with call.db.transaction() as tx:
-        await _remove_member(tx, call, id, customer_id)
+        await remove_member(tx, call, id, customer_id)
         await audit.record(tx, call, "member.removed", "Organization", id, customerId=customer_id)
     return Removed()
 
@@ -166,7 +166,7 @@ async def leave_organization(call: Call, id: UUID) -> Removed:
     """
     customer_id, _ = bearer_of(call)
     async with call.db.transaction() as tx:
-        await _remove_member(tx, call, id, customer_id)
+        await remove_member(tx, call, id, customer_id)
     return Removed()
 
 
@@ -276,6 +276,63 @@ async def replace_roles(
     return roles
 
 
+async def roles_of_members(
+    tx: Transaction, call: Call, organization_id: UUID, customer_ids: list[UUID]
+) -> dict[UUID, list[str]]:
+    """The roles of those of the customers that are members, by the id of the customer."""
+    rows = await store.roles_of_members(
+        tx, project_id=call.project_id, organization_id=organization_id, customer_ids=customer_ids
+    )
+    return {row.customer_id: row.roles for row in rows}
+
+
+async def replace_roles_of_members(
+    tx: Transaction, call: Call, organization_id: UUID, roles: dict[UUID, list[str]]
+) -> dict[UUID, list[str]]:
+    """Like `replace_roles` for many members, by the id of the customer: the last OWNER stays OWNER. Customers who are
+    not members are ignored. Returns the resulting roles of those whose roles have changed.
+
+    Locks the organization for update, and records `organization.updated` for each. Raises OrganizationMissing.
+    """
+    await lock_organization(tx, call, organization_id)
+    present = await roles_of_members(tx, call, organization_id, list(roles))
+    changed = {
+        customer_id: new for customer_id, new in roles.items() if sorted(new) != sorted(present.get(customer_id, new))
+    }
+    demoted = [
+        customer_id for customer_id, new in changed.items() if "OWNER" in present[customer_id] and "OWNER" not in new
+    ]
+    if (
+        demoted
+        and not await store.other_owner(
+            tx, project_id=call.project_id, organization_id=organization_id, except_customer_ids=demoted
+        )
+        and not any("OWNER" in new for new in changed.values())
+    ):
+        changed[demoted[0]] = ["OWNER", *changed[demoted[0]]]
+    if changed:
+        rows = [{"customer_id": str(customer_id), "roles": new} for customer_id, new in changed.items()]
+        await store.set_roles_of_members(
+            tx, project_id=call.project_id, organization_id=organization_id, roles=Jsonb(rows), now=call.now
+        )
+        await events.record_all(
+            tx,
+            [
+                events.make_event_by(
+                    call.caller,
+                    call.project_id,
+                    "organization.updated",
+                    organization_id,
+                    call.now,
+                    customerId=str(customer_id),
+                    roles=new,
+                )
+                for customer_id, new in changed.items()
+            ],
+        )
+    return changed
+
+
 async def _require_member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> OrganizationMember:
     row = await store.get_member(
         tx, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
@@ -285,7 +342,12 @@ async def _require_member(tx: Transaction, call: Call, organization_id: UUID, cu
     return row
 
 
-async def _remove_member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> None:
+async def remove_member(tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID) -> None:
+    """Remove a member. The customer does not join again by domain or single sign-on until invited or added again.
+
+    Locks the organization for update and records `organization.member_removed`. Raises OrganizationMissing,
+    OrganizationMemberMissing and LastOwner.
+    """
     await lock_organization(tx, call, organization_id)
     row = await _require_member(tx, call, organization_id, customer_id)
     await _require_other_owner(tx, call, row)

@@ -37,7 +37,7 @@ MAX_MISSING = timedelta(hours=72)
 MAX_MISSING ago. Failed DNS lookups do not count."""
 
 Status = Literal["ACTIVE", "SUSPENDED"]
-Source = Literal["API", "INVITATION", "DOMAIN", "SSO"]
+Source = Literal["API", "INVITATION", "DOMAIN", "SSO", "SCIM"]
 InvitationStatus = Literal["PENDING", "ACCEPTED", "REVOKED", "EXPIRED"]
 InvitationAction = Literal["ACCEPT", "REVOKE", "RESEND", "EXPIRE"]
 

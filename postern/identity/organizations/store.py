@@ -12,7 +12,7 @@ from postern.identity.organizations.model import (
     OrganizationMember,
     OrganizationMembershipRow,
 )
-from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Moment, Record
 
 
@@ -227,6 +227,48 @@ async def list_members(
 async def get_member(
     db: Queries, *, project_id: UUID, organization_id: UUID, customer_id: UUID
 ) -> OrganizationMember | None: ...
+
+
+class MemberRoles(Record):
+    """The roles of a member."""
+
+    customer_id: UUID
+    roles: list[str]
+
+
+@statement("""
+    select customer_id, roles from organization_members
+    where project_id = %(project_id)s and organization_id = %(organization_id)s
+      and customer_id = any (%(customer_ids)s)
+""")
+async def roles_of_members(
+    db: Queries, *, project_id: UUID, organization_id: UUID, customer_ids: list[UUID]
+) -> list[MemberRoles]: ...
+
+
+# Whether the organization has an OWNER besides these customers.
+@statement("""
+    select customer_id, roles from organization_members
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and 'OWNER' = any (roles)
+      and not (customer_id = any (%(except_customer_ids)s))
+    limit 1
+""")
+async def other_owner(
+    db: Queries, *, project_id: UUID, organization_id: UUID, except_customer_ids: list[UUID]
+) -> MemberRoles | None: ...
+
+
+# `roles` has objects with the fields `customer_id` and `roles`.
+@statement("""
+    update organization_members member
+    set roles = array(select jsonb_array_elements_text(change.roles)), updated_at = %(now)s
+    from jsonb_to_recordset(%(roles)s) as change (customer_id uuid, roles jsonb)
+    where member.project_id = %(project_id)s and member.organization_id = %(organization_id)s
+      and member.customer_id = change.customer_id
+""")
+async def set_roles_of_members(
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, roles: Jsonb, now: Moment
+) -> None: ...
 
 
 # Whether a customer whose primary address is `email_key` is a member.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Kind = Literal["developer", "secret_key", "publishable_key", "customer", "anonymous"]
 """The kind of a caller's credential; `anonymous` for a request without a credential."""
 Environment = Literal["LIVE", "TEST"]
-ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "TEST_KEY", "SYSTEM", "SSO", "STAFF"]
+ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "TEST_KEY", "SYSTEM", "SSO", "SCIM", "STAFF"]
 """`API_KEY` is a key of the environment LIVE, `TEST_KEY` one of the environment TEST."""
 
 

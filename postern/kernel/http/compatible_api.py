@@ -32,6 +32,8 @@ class CompatibleApi:
     """The status and the JSON body that the other API has for a problem."""
     rate_limit_headers: Callable[[RateLimitState, Moment], dict[str, str]] = lambda _state, _now: {}
     """The other API's headers for the state of a rate limit now, on all responses including errors."""
+    media_type: str = "application/json"
+    """The media type of errors."""
 
     def covers(self, path: str) -> bool:
         """Whether a request path belongs to this API."""

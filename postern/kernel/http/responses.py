@@ -80,7 +80,7 @@ def error_response_of_api(api: CompatibleApi, request: RawRequest, error: Except
     status, body = api.render_problem(problem)
     headers: dict[str, str] = request.scope.get("postern_headers", {})  # type: ignore[assignment]
     headers = {**headers, **_allow_header(problem, error), **_problem_headers(problem, status)}
-    return Response(to_json(body), status_code=status, media_type="application/json", headers=headers)
+    return Response(to_json(body), status_code=status, media_type=api.media_type, headers=headers)
 
 
 def _logged_problem(request: RawRequest, error: Exception, request_id: str) -> Problem:

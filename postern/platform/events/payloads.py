@@ -428,8 +428,8 @@ class CustomerSessionData(CausedEventData):
     session_id: UUID
     """Id of the session."""
     reason: str | None = None
-    """Why Postern ended the session, such as `REFRESH_TOKEN_REUSED`. Absent if the customer or your application ended
-    it."""
+    """Why Postern ended the session, such as `REFRESH_TOKEN_REUSED`, or `DEPROVISIONED` by a directory. Absent if the
+    customer or your application ended it."""
 
 
 class CustomerEmailVerifiedData(CausedEventData):
@@ -554,7 +554,7 @@ class OrganizationMemberAddedData(CausedEventData):
     roles: list[str]
     """Roles of the member."""
     source: str
-    """How the customer became a member: `API`, `INVITATION`, `DOMAIN` or `SSO`."""
+    """How the customer became a member: `API`, `INVITATION`, `DOMAIN`, `SSO` or `SCIM`."""
 
 
 class OrganizationMemberRemovedData(CausedEventData):

@@ -53,6 +53,8 @@ PERMISSIONS: dict[str, str] = {
     "organizations:write": "Create, change and delete organizations, members, invitations and domains.",
     "sso:read": "See single sign-on connections.",
     "sso:write": "Create, change, activate, deactivate and delete single sign-on connections.",
+    "scim:read": "See directories, and the users and groups that they have provisioned.",
+    "scim:write": "Create, change and delete directories; create their tokens.",
     "entitlements:read": "Read features, plans and entitlements; check them.",
     "entitlements:write": "Change features, plans and entitlements.",
 }

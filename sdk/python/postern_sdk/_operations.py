@@ -3155,6 +3155,79 @@ RECEIVE_SAML_LOGOUT_BY_FORM = Operation(
     body="form",
     media_type="application/x-www-form-urlencoded",
 )
+LIST_DIRECTORY_CONNECTIONS = Operation(
+    "listDirectoryConnections",
+    "GET",
+    "/projects/{projectId}/b2b/organizations/{id}/directory-connections",
+    "json",
+    result="DirectoryConnection",
+    page="links",
+    permission="scim:read",
+)
+CREATE_DIRECTORY_CONNECTION = Operation(
+    "createDirectoryConnection",
+    "POST",
+    "/projects/{projectId}/b2b/organizations/{id}/directory-connections",
+    "json",
+    result="DirectoryConnectionWithToken",
+    permission="scim:write",
+    body="json",
+    media_type="application/json",
+)
+GET_DIRECTORY_CONNECTION = Operation(
+    "getDirectoryConnection",
+    "GET",
+    "/projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}",
+    "json",
+    result="DirectoryConnection",
+    permission="scim:read",
+)
+CHANGE_DIRECTORY_CONNECTION = Operation(
+    "changeDirectoryConnection",
+    "PATCH",
+    "/projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}",
+    "json",
+    result="DirectoryConnection",
+    permission="scim:write",
+    body="json",
+    media_type="application/json",
+)
+DELETE_DIRECTORY_CONNECTION = Operation(
+    "deleteDirectoryConnection",
+    "DELETE",
+    "/projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}",
+    "json",
+    result="Removed",
+    permission="scim:write",
+)
+ROTATE_DIRECTORY_TOKEN = Operation(
+    "rotateDirectoryToken",
+    "POST",
+    "/projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/rotate-token",
+    "json",
+    result="DirectoryConnectionWithToken",
+    permission="scim:write",
+    body="json",
+    media_type="application/json",
+)
+LIST_DIRECTORY_USERS = Operation(
+    "listDirectoryUsers",
+    "GET",
+    "/projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/users",
+    "json",
+    result="DirectoryUser",
+    page="links",
+    permission="scim:read",
+)
+LIST_DIRECTORY_GROUPS = Operation(
+    "listDirectoryGroups",
+    "GET",
+    "/projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/groups",
+    "json",
+    result="DirectoryGroup",
+    page="links",
+    permission="scim:read",
+)
 LIST_OAUTH_CLIENTS = Operation(
     "listOauthClients",
     "GET",

@@ -188,6 +188,10 @@ class DirectNotOffered(ServerError):
     """
 
 
+class DirectoryConnectionMissing(NotFoundError):
+    """`directory_connection_missing` (404): There is no such directory connection."""
+
+
 class DmarcReportInvalid(UnprocessableEntityError):
     """`dmarc_report_invalid` (422): This is not a DMARC aggregate report. Send its XML, a gzip or zip file with the
     XML, or an e-mail with one of these attached.
@@ -913,6 +917,10 @@ class TooManyContactAttributes(ConflictError):
     """
 
 
+class TooManyDirectoryConnections(ConflictError):
+    """`too_many_directory_connections` (409): An organization can have at most 10 directory connections."""
+
+
 class TooManyDmarcRows(UnprocessableEntityError):
     """`too_many_dmarc_rows` (422): A domain can have at most 200,000 rows of DMARC data from the last 400 days,
     half of them from one reporter.
@@ -1069,6 +1077,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "database_away": DatabaseAway,
     "delivery_missing": DeliveryMissing,
     "direct_not_offered": DirectNotOffered,
+    "directory_connection_missing": DirectoryConnectionMissing,
     "dmarc_report_invalid": DmarcReportInvalid,
     "dmarc_report_of_other_domain": DmarcReportOfOtherDomain,
     "dmarc_report_out_of_period": DmarcReportOutOfPeriod,
@@ -1226,6 +1235,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "too_many_audiences": TooManyAudiences,
     "too_many_automations": TooManyAutomations,
     "too_many_contact_attributes": TooManyContactAttributes,
+    "too_many_directory_connections": TooManyDirectoryConnections,
     "too_many_dmarc_rows": TooManyDmarcRows,
     "too_many_domains": TooManyDomains,
     "too_many_features": TooManyFeatures,

@@ -82,6 +82,8 @@ if TYPE_CHECKING:
     DeliverySiteState: TypeAlias = Literal["OPEN", "SLOWED", "SUSPENDED"] | str
     DeliverySiteSuspensionBy: TypeAlias = Literal["OPERATOR", "PROJECT"] | str
     DeveloperRole: TypeAlias = Literal["ADMIN", "DEVELOPER", "OWNER", "VIEWER"] | str
+    DirectoryConnectionStatus: TypeAlias = Literal["ACTIVE", "DISABLED"] | str
+    DirectoryConnectionWithTokenStatus: TypeAlias = Literal["ACTIVE", "DISABLED"] | str
     DkimResultVerdict: TypeAlias = Literal["fail", "pass", "permerror", "temperror"] | str
     DmarcResultVerdict: TypeAlias = Literal["fail", "none", "pass", "permerror", "temperror"] | str
     DmarcResultPolicy: TypeAlias = Literal["none", "quarantine", "reject"] | str
@@ -212,7 +214,7 @@ if TYPE_CHECKING:
         Literal["DNS_UNAVAILABLE", "RECORD_NOT_FOUND", "VERIFIED_BY_ANOTHER_ORGANIZATION"] | str
     )
     OrganizationInvitationStatus: TypeAlias = Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str
-    OrganizationMemberSource: TypeAlias = Literal["API", "DOMAIN", "INVITATION", "SSO"] | str
+    OrganizationMemberSource: TypeAlias = Literal["API", "DOMAIN", "INVITATION", "SCIM", "SSO"] | str
     OrganizationMembershipStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
     ProjectRelayTls: TypeAlias = Literal["implicit", "none", "starttls", "starttls-required"] | str
     ProjectSettingsTransport: TypeAlias = Literal["capture", "direct", "relay", "ses"] | str
@@ -376,6 +378,8 @@ else:
     DeliverySiteState = str
     DeliverySiteSuspensionBy = str
     DeveloperRole = str
+    DirectoryConnectionStatus = str
+    DirectoryConnectionWithTokenStatus = str
     DkimResultVerdict = str
     DmarcResultVerdict = str
     DmarcResultPolicy = str
@@ -2344,8 +2348,8 @@ class CustomerSessionData(Record, frozen=True, kw_only=True):
     session_id: str
     """Id of the session."""
     reason: str | None = None
-    """Why Postern ended the session, such as `REFRESH_TOKEN_REUSED`. Absent if the customer or your application
-    ended it.
+    """Why Postern ended the session, such as `REFRESH_TOKEN_REUSED`, or `DEPROVISIONED` by a directory. Absent if
+    the customer or your application ended it.
     """
 
 
@@ -2669,6 +2673,171 @@ class DeveloperTotpEnrolment(Record, frozen=True, kw_only=True):
     """Shared secret. Shown only once."""
     uri: str
     """`otpauth://` URI to show as a QR code."""
+
+
+class DirectoryConnection(Record, frozen=True, kw_only=True):
+    """The connection of an organization to its directory, such as Entra ID or Okta."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    project_id: str
+    """Id of the project."""
+    organization_id: str
+    """Id of the organization."""
+    name: str
+    """Display name."""
+    status: DirectoryConnectionStatus
+    """Status of the record."""
+    base_url: str
+    """The URL to enter in the directory, together with a token."""
+    default_roles: list[str]
+    """The roles of all active users of the directory."""
+    group_roles: dict[str, list[str]]
+    """Further roles of the members of groups, by the name, the `externalId` or the id of the group."""
+    allow_other_domains: bool
+    """Whether users may have addresses at domains that the organization has not verified."""
+    tokens: list[DirectoryTokenInfo]
+    """The valid tokens, newest first: more than one after a rotation."""
+    user_count: int
+    """Number of users, active or not."""
+    active_user_count: int
+    """Number of users who are members."""
+    group_count: int
+    """Number of groups."""
+    last_synced_at: datetime | None
+    """The time of the last change by the directory, to within a minute; null if there was none."""
+    recent_errors: list[DirectoryError]
+    """The last refused requests, newest first."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class DirectoryConnectionWithToken(Record, frozen=True, kw_only=True):
+    """A connection with a new token, which is not shown again."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    project_id: str
+    """Id of the project."""
+    organization_id: str
+    """Id of the organization."""
+    name: str
+    """Display name."""
+    status: DirectoryConnectionWithTokenStatus
+    """Status of the record."""
+    base_url: str
+    """The URL to enter in the directory, together with a token."""
+    default_roles: list[str]
+    """The roles of all active users of the directory."""
+    group_roles: dict[str, list[str]]
+    """Further roles of the members of groups, by the name, the `externalId` or the id of the group."""
+    allow_other_domains: bool
+    """Whether users may have addresses at domains that the organization has not verified."""
+    tokens: list[DirectoryTokenInfo]
+    """The valid tokens, newest first: more than one after a rotation."""
+    user_count: int
+    """Number of users, active or not."""
+    active_user_count: int
+    """Number of users who are members."""
+    group_count: int
+    """Number of groups."""
+    last_synced_at: datetime | None
+    """The time of the last change by the directory, to within a minute; null if there was none."""
+    recent_errors: list[DirectoryError]
+    """The last refused requests, newest first."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    token: str
+    """Token from the link in the mail."""
+
+
+class DirectoryError(Record, frozen=True, kw_only=True):
+    """A request of the directory that was refused."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    method: str
+    """The second factor."""
+    path: str
+    """The path below the base URL, without the query."""
+    status: int
+    """Status of the record."""
+    scim_type: str | None
+    """The kind of the error (RFC 7644 §3.12), such as `uniqueness`; null if SCIM has none for it."""
+    detail: str
+    """Further details, as text."""
+    occurred_at: datetime
+    """When it happened (UTC)."""
+
+
+class DirectoryGroup(Record, frozen=True, kw_only=True):
+    """A group of a directory."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    external_id: str | None
+    """The id of the group in the directory."""
+    display_name: str
+    """The name of the group."""
+    member_count: int
+    """Number of members."""
+    roles: list[str]
+    """The roles that the connection gives to the members of the group."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class DirectoryTokenInfo(Record, frozen=True, kw_only=True):
+    """A token of a connection. The token itself is only in the response that created it."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    expires_at: datetime | None
+    """When the token ends, because another one has replaced it; null for the newest one."""
+    last_used_at: datetime | None
+    """The time of the last request with this token, to within a minute; null if there was none."""
+
+
+class DirectoryUser(Record, frozen=True, kw_only=True):
+    """A user of a directory."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    customer_id: str
+    """Id of the customer."""
+    external_id: str | None
+    """The id of the user in the directory."""
+    user_name: str
+    """The name with which the user signs in at the directory."""
+    display_name: str | None
+    """The name that the directory shows."""
+    active: bool
+    """Whether the record is active."""
+    roles: list[DirectoryUserRole]
+    """The roles that come from the directory. They are taken away when the user leaves the group. The member can
+    have others, which were assigned otherwise and stay.
+    """
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class DirectoryUserRole(Record, frozen=True, kw_only=True):
+    """A role that the directory has added to a member, and the groups that it comes from."""
+
+    role: str
+    """Role of the person."""
+    groups: list[str]
+    """The names of the groups with this role; empty if it is one of `defaultRoles`."""
 
 
 class DkimResult(Record, frozen=True, kw_only=True):
@@ -4971,7 +5140,7 @@ class OrganizationMemberAddedData(Record, frozen=True, kw_only=True):
     roles: list[str]
     """Roles of the member."""
     source: str
-    """How the customer became a member: `API`, `INVITATION`, `DOMAIN` or `SSO`."""
+    """How the customer became a member: `API`, `INVITATION`, `DOMAIN`, `SSO` or `SCIM`."""
 
 
 class OrganizationMemberRemovedData(Record, frozen=True, kw_only=True):

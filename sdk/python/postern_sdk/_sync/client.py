@@ -9491,6 +9491,358 @@ class Developers:
         )
 
 
+class Directories:
+    """The methods of `client.directories`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.DirectoryConnection]:
+        """List the directory connections of an organization, newest first.
+
+        Permission: `scim:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_DIRECTORY_CONNECTIONS,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        id: str,
+        *,
+        name: str,
+        default_roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        group_roles: Mapping[str, Sequence[str]] | NotGiven = NOT_GIVEN,
+        allow_other_domains: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DirectoryConnectionWithToken:
+        """Create a connection for a directory that supports SCIM 2.0, such as Entra ID or Okta.
+
+        Enter `baseUrl` and `token` in the directory. The token is not shown again; `rotate-token` creates
+        another one.
+
+        Active users of the directory are members of the organization with `defaultRoles`, and have the roles of
+        their groups in `groupRoles`: by name, `externalId` or id of the group. Roles besides MEMBER need the
+        permission `organizations:write`, because the connection assigns them. Users must have addresses at
+        domains that the organization has verified, unless `allowOtherDomains` is set.
+
+        Permission: `scim:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: A display name: one line of text, not only blanks.
+            default_roles: Roles that new members get.
+            group_roles: Roles by group of the identity provider.
+            allow_other_domains: Whether e-mail addresses outside the connection's domains are accepted. Default:
+                `false`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            RoleUnknown
+            TooManyDirectoryConnections
+        """
+        return self._client._call(
+            operations.CREATE_DIRECTORY_CONNECTION,
+            (id,),
+            body={
+                "name": name,
+                "defaultRoles": default_roles,
+                "groupRoles": group_roles,
+                "allowOtherDomains": allow_other_domains,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DirectoryConnection:
+        """Get a connection with the numbers of its users and groups, its tokens, and the last refused requests.
+
+        Permission: `scim:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DirectoryConnectionMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.GET_DIRECTORY_CONNECTION,
+            (
+                id,
+                conn_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def update(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        status: Literal["ACTIVE", "DISABLED"] | str | NotGiven = NOT_GIVEN,
+        default_roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        group_roles: Mapping[str, Sequence[str]] | NotGiven = NOT_GIVEN,
+        allow_other_domains: bool | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DirectoryConnection:
+        """Change a connection.
+
+        Omitted fields keep their values.
+
+        If roles change, the roles of all members are updated in the background. With `status: DISABLED`, the
+        requests of the directory get 403, and its users stay as they are. Honours `If-Match`.
+
+        Permission: `scim:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            name: A display name: one line of text, not only blanks.
+            status: Status of the record.
+            default_roles: Roles that new members get.
+            group_roles: Replaces the map as a whole.
+            allow_other_domains: Whether e-mail addresses outside the connection's domains are accepted.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DirectoryConnectionMissing
+            OrganizationMissing
+            RoleUnknown
+        """
+        return self._client._call(
+            operations.CHANGE_DIRECTORY_CONNECTION,
+            (
+                id,
+                conn_id,
+            ),
+            body={
+                "name": name,
+                "status": status,
+                "defaultRoles": default_roles,
+                "groupRoles": group_roles,
+                "allowOtherDomains": allow_other_domains,
+            },
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Removed:
+        """Delete a connection.
+
+        The directory has no access from the next request on.
+
+        Customers, members and their roles stay. The users and groups of the directory are deleted in the
+        background. Honours `If-Match`.
+
+        Permission: `scim:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DirectoryConnectionMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.DELETE_DIRECTORY_CONNECTION,
+            (
+                id,
+                conn_id,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def rotate_token(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        overlap_hours: int | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DirectoryConnectionWithToken:
+        """Create another token.
+
+        The present one stays valid for `overlapHours`, so that the directory can be changed meanwhile; 0 ends it
+        at once. Honours `If-Match`.
+
+        Permission: `scim:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            overlap_hours: Hours during which the present token is still accepted; 0 ends it at once. Default:
+                `24`.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DirectoryConnectionMissing
+            OrganizationMissing
+        """
+        return self._client._call(
+            operations.ROTATE_DIRECTORY_TOKEN,
+            (
+                id,
+                conn_id,
+            ),
+            body={"overlapHours": overlap_hours},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_users(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.DirectoryUser]:
+        """List the users of a directory, newest first, with the roles that come from the directory and their
+        groups.
+
+        Permission: `scim:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DirectoryConnectionMissing
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_DIRECTORY_USERS,
+            (
+                id,
+                conn_id,
+            ),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_groups(
+        self,
+        id: str,
+        conn_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.DirectoryGroup]:
+        """List the groups of a directory, newest first, with the roles that they give.
+
+        Permission: `scim:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            conn_id: The conn id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            DirectoryConnectionMissing
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_DIRECTORY_GROUPS,
+            (
+                id,
+                conn_id,
+            ),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+
 class Domains:
     """The methods of `client.domains`."""
 
@@ -16514,6 +16866,11 @@ class Postern(Transport):
     def developers(self) -> Developers:
         """Methods of `client.developers`."""
         return Developers(self)
+
+    @cached_property
+    def directories(self) -> Directories:
+        """Methods of `client.directories`."""
+        return Directories(self)
 
     @cached_property
     def domains(self) -> Domains:

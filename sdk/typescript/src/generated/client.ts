@@ -90,6 +90,11 @@ import type {
   DeveloperSignUp,
   DeveloperTokenRefresh,
   DeveloperTotpEnrolment,
+  DirectoryConnection,
+  DirectoryConnectionChange,
+  DirectoryConnectionWithToken,
+  DirectoryGroup,
+  DirectoryUser,
   DmarcReportResult,
   DmarcSummary,
   Domain,
@@ -144,6 +149,7 @@ import type {
   NewContact,
   NewContactAttribute,
   NewCustomer,
+  NewDirectoryConnection,
   NewDomain,
   NewFeature,
   NewInboundRoute,
@@ -239,6 +245,7 @@ import type {
   TemplateVersion,
   TimeSeriesItem,
   TimelineEntry,
+  TokenRotation,
   TotpCode,
   TotpConfirmation,
   TotpEnrolment,
@@ -1669,6 +1676,30 @@ export interface SamlSubmitLogoutParams {
   RelayState?: string | undefined;
 }
 
+/** Parameters of `directories.list`. */
+export interface DirectoriesListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `directories.listUsers`. */
+export interface DirectoriesListUsersParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `directories.listGroups`. */
+export interface DirectoriesListGroupsParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
 /** Parameters of `oauthClients.list`. */
 export interface OauthClientsListParams {
   /** Maximum number of records. */
@@ -1900,6 +1931,7 @@ export interface Operations {
   readonly plans: PlansApi;
   readonly entitlements: EntitlementsApi;
   readonly saml: SamlApi;
+  readonly directories: DirectoriesApi;
   readonly oauthClients: OauthClientsApi;
   readonly oauth: OauthApi;
 }
@@ -7304,6 +7336,112 @@ export interface SamlApi {
    * Problems: `sso_connection_missing`, `database_away`.
    */
   submitLogout(connId: string, params?: SamlSubmitLogoutParams, options?: RequestOptions): Promise<string>;
+}
+
+/** The methods of `client.directories`. */
+export interface DirectoriesApi {
+  /**
+   * List the directory connections of an organization, newest first
+   *
+   * Permission: `scim:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  list(id: string, params?: DirectoriesListParams, options?: RequestOptions): PagePromise<DirectoryConnection>;
+  /**
+   * Create a connection for a directory that supports SCIM 2.0, such as Entra ID or Okta
+   *
+   * Enter `baseUrl` and `token` in the directory. The token is not shown again; `rotate-token` creates another one.
+   *
+   * Active users of the directory are members of the organization with `defaultRoles`, and have the roles of their
+   * groups in `groupRoles`: by name, `externalId` or id of the group. Roles besides MEMBER need the permission
+   * `organizations:write`, because the connection assigns them. Users must have addresses at domains that the
+   * organization has verified, unless `allowOtherDomains` is set.
+   *
+   * Permission: `scim:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_directory_connections`, `role_unknown`, `too_many_requests`,
+   * `database_away`.
+   */
+  create(id: string, params: NewDirectoryConnection, options?: RequestOptions): Promise<DirectoryConnectionWithToken>;
+  /**
+   * Get a connection with the numbers of its users and groups, its tokens, and the last refused requests
+   *
+   * Permission: `scim:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `directory_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, connId: string, options?: RequestOptions): Promise<DirectoryConnection>;
+  /**
+   * Change a connection
+   *
+   * Omitted fields keep their values.
+   *
+   * If roles change, the roles of all members are updated in the background. With `status: DISABLED`, the requests of
+   * the directory get 403, and its users stay as they are. Honours `If-Match`.
+   *
+   * Permission: `scim:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `directory_connection_missing`, `role_unknown`, `too_many_requests`,
+   * `database_away`.
+   */
+  update(id: string, connId: string, params: DirectoryConnectionChange, options?: RequestOptions): Promise<DirectoryConnection>;
+  /**
+   * Delete a connection
+   *
+   * The directory has no access from the next request on.
+   *
+   * Customers, members and their roles stay. The users and groups of the directory are deleted in the background.
+   * Honours `If-Match`.
+   *
+   * Permission: `scim:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `directory_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, connId: string, options?: RequestOptions): Promise<Removed>;
+  /**
+   * Create another token
+   *
+   * The present one stays valid for `overlapHours`, so that the directory can be changed meanwhile; 0 ends it at once.
+   * Honours `If-Match`.
+   *
+   * Permission: `scim:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `directory_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  rotateToken(id: string, connId: string, params?: TokenRotation, options?: RequestOptions): Promise<DirectoryConnectionWithToken>;
+  /**
+   * List the users of a directory, newest first, with the roles that come from the directory and their groups
+   *
+   * Permission: `scim:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `directory_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  listUsers(id: string, connId: string, params?: DirectoriesListUsersParams, options?: RequestOptions): PagePromise<DirectoryUser>;
+  /**
+   * List the groups of a directory, newest first, with the roles that they give
+   *
+   * Permission: `scim:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `directory_connection_missing`, `too_many_requests`, `database_away`.
+   */
+  listGroups(id: string, connId: string, params?: DirectoriesListGroupsParams, options?: RequestOptions): PagePromise<DirectoryGroup>;
 }
 
 /** The methods of `client.oauthClients`. */

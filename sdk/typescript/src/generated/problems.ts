@@ -147,6 +147,9 @@ export class DeliveryMissing extends NotFoundError {}
  */
 export class DirectNotOffered extends ServerError {}
 
+/** 404 `directory_connection_missing`: There is no such directory connection. */
+export class DirectoryConnectionMissing extends NotFoundError {}
+
 /**
  * 422 `dmarc_report_invalid`: This is not a DMARC aggregate report. Send its XML, a gzip or zip file with the XML, or
  * an e-mail with one of these attached.
@@ -738,6 +741,9 @@ export class TooManyAutomations extends UnprocessableEntityError {}
  */
 export class TooManyContactAttributes extends ConflictError {}
 
+/** 409 `too_many_directory_connections`: An organization can have at most 10 directory connections. */
+export class TooManyDirectoryConnections extends ConflictError {}
+
 /**
  * 422 `too_many_dmarc_rows`: A domain can have at most 200,000 rows of DMARC data from the last 400 days, half of them
  * from one reporter.
@@ -869,6 +875,7 @@ export const PROBLEMS = {
   DatabaseAway,
   DeliveryMissing,
   DirectNotOffered,
+  DirectoryConnectionMissing,
   DmarcReportInvalid,
   DmarcReportOfOtherDomain,
   DmarcReportOutOfPeriod,
@@ -1026,6 +1033,7 @@ export const PROBLEMS = {
   TooManyAudiences,
   TooManyAutomations,
   TooManyContactAttributes,
+  TooManyDirectoryConnections,
   TooManyDmarcRows,
   TooManyDomains,
   TooManyFeatures,

@@ -2110,7 +2110,8 @@ export interface CustomerSessionData {
   /** Id of the session. */
   sessionId: string;
   /**
-   * Why Postern ended the session, such as `REFRESH_TOKEN_REUSED`. Absent if the customer or your application ended it.
+   * Why Postern ended the session, such as `REFRESH_TOKEN_REUSED`, or `DEPROVISIONED` by a directory. Absent if the
+   * customer or your application ended it.
    */
   reason?: string | null | undefined;
 }
@@ -2484,6 +2485,179 @@ export interface DeveloperTotpEnrolment {
   secret: string;
   /** `otpauth://` URI to show as a QR code. */
   uri: string;
+}
+
+/** The connection of an organization to its directory, such as Entra ID or Okta. */
+export interface DirectoryConnection {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Display name. */
+  name: string;
+  /** Status of the record. */
+  status: "ACTIVE" | "DISABLED" | (string & {});
+  /** The URL to enter in the directory, together with a token. */
+  baseUrl: string;
+  /** The roles of all active users of the directory. */
+  defaultRoles: string[];
+  /** Further roles of the members of groups, by the name, the `externalId` or the id of the group. */
+  groupRoles: { [key: string]: string[] };
+  /** Whether users may have addresses at domains that the organization has not verified. */
+  allowOtherDomains: boolean;
+  /** The valid tokens, newest first: more than one after a rotation. */
+  tokens: DirectoryTokenInfo[];
+  /** Number of users, active or not. */
+  userCount: number;
+  /** Number of users who are members. */
+  activeUserCount: number;
+  /** Number of groups. */
+  groupCount: number;
+  /** The time of the last change by the directory, to within a minute; null if there was none. */
+  lastSyncedAt: string | null;
+  /** The last refused requests, newest first. */
+  recentErrors: DirectoryError[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Changes of a connection. Omitted fields keep their values. */
+export interface DirectoryConnectionChange {
+  /** A display name: one line of text, not only blanks. */
+  name?: string | undefined;
+  /** Status of the record. */
+  status?: "ACTIVE" | "DISABLED" | (string & {}) | undefined;
+  /** Roles that new members get. */
+  defaultRoles?: string[] | undefined;
+  /** Replaces the map as a whole. */
+  groupRoles?: { [key: string]: string[] } | undefined;
+  /** Whether e-mail addresses outside the connection's domains are accepted. */
+  allowOtherDomains?: boolean | undefined;
+}
+
+/** A connection with a new token, which is not shown again. */
+export interface DirectoryConnectionWithToken {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** Display name. */
+  name: string;
+  /** Status of the record. */
+  status: "ACTIVE" | "DISABLED" | (string & {});
+  /** The URL to enter in the directory, together with a token. */
+  baseUrl: string;
+  /** The roles of all active users of the directory. */
+  defaultRoles: string[];
+  /** Further roles of the members of groups, by the name, the `externalId` or the id of the group. */
+  groupRoles: { [key: string]: string[] };
+  /** Whether users may have addresses at domains that the organization has not verified. */
+  allowOtherDomains: boolean;
+  /** The valid tokens, newest first: more than one after a rotation. */
+  tokens: DirectoryTokenInfo[];
+  /** Number of users, active or not. */
+  userCount: number;
+  /** Number of users who are members. */
+  activeUserCount: number;
+  /** Number of groups. */
+  groupCount: number;
+  /** The time of the last change by the directory, to within a minute; null if there was none. */
+  lastSyncedAt: string | null;
+  /** The last refused requests, newest first. */
+  recentErrors: DirectoryError[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** Token from the link in the mail. */
+  token: string;
+}
+
+/** A request of the directory that was refused. */
+export interface DirectoryError {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The second factor. */
+  method: string;
+  /** The path below the base URL, without the query. */
+  path: string;
+  /** Status of the record. */
+  status: number;
+  /** The kind of the error (RFC 7644 §3.12), such as `uniqueness`; null if SCIM has none for it. */
+  scimType: string | null;
+  /** Further details, as text. */
+  detail: string;
+  /** When it happened (UTC). */
+  occurredAt: string;
+}
+
+/** A group of a directory. */
+export interface DirectoryGroup {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** The id of the group in the directory. */
+  externalId: string | null;
+  /** The name of the group. */
+  displayName: string;
+  /** Number of members. */
+  memberCount: number;
+  /** The roles that the connection gives to the members of the group. */
+  roles: string[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** A token of a connection. The token itself is only in the response that created it. */
+export interface DirectoryTokenInfo {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the token ends, because another one has replaced it; null for the newest one. */
+  expiresAt: string | null;
+  /** The time of the last request with this token, to within a minute; null if there was none. */
+  lastUsedAt: string | null;
+}
+
+/** A user of a directory. */
+export interface DirectoryUser {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the customer. */
+  customerId: string;
+  /** The id of the user in the directory. */
+  externalId: string | null;
+  /** The name with which the user signs in at the directory. */
+  userName: string;
+  /** The name that the directory shows. */
+  displayName: string | null;
+  /** Whether the record is active. */
+  active: boolean;
+  /**
+   * The roles that come from the directory. They are taken away when the user leaves the group. The member can have
+   * others, which were assigned otherwise and stay.
+   */
+  roles: DirectoryUserRole[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** A role that the directory has added to a member, and the groups that it comes from. */
+export interface DirectoryUserRole {
+  /** Role of the person. */
+  role: string;
+  /** The names of the groups with this role; empty if it is one of `defaultRoles`. */
+  groups: string[];
 }
 
 /** The result of one signature. */
@@ -4726,6 +4900,18 @@ export interface NewCustomer {
   roles?: string[] | undefined;
 }
 
+/** The name of the directory, and the roles of its users. */
+export interface NewDirectoryConnection {
+  /** A display name: one line of text, not only blanks. */
+  name: string;
+  /** Roles that new members get. */
+  defaultRoles?: string[] | undefined;
+  /** Roles by group of the identity provider. */
+  groupRoles?: { [key: string]: string[] } | undefined;
+  /** Whether e-mail addresses outside the connection's domains are accepted. Default: `false`. */
+  allowOtherDomains?: boolean | undefined;
+}
+
 /** A domain to send from. */
 export interface NewDomain {
   /** Domain name. */
@@ -5356,7 +5542,7 @@ export interface OrganizationMember {
   /** Keys of the roles. */
   roles: string[];
   /** How the member joined. */
-  source: "API" | "DOMAIN" | "INVITATION" | "SSO" | (string & {});
+  source: "API" | "DOMAIN" | "INVITATION" | "SCIM" | "SSO" | (string & {});
   /** When the person became a member (UTC). */
   joinedAt: string;
   /** When the record was last changed (UTC). */
@@ -5384,7 +5570,7 @@ export interface OrganizationMemberAddedData {
   customerId: string;
   /** Roles of the member. */
   roles: string[];
-  /** How the customer became a member: `API`, `INVITATION`, `DOMAIN` or `SSO`. */
+  /** How the customer became a member: `API`, `INVITATION`, `DOMAIN`, `SSO` or `SCIM`. */
   source: string;
 }
 
@@ -7273,6 +7459,12 @@ export interface TokenClaimsChange {
   customer?: string[] | null | undefined;
   /** Keys of the active organization's metadata, in the claim `org.metadata`. */
   organization?: string[] | null | undefined;
+}
+
+/** How long the present token stays valid. */
+export interface TokenRotation {
+  /** Hours during which the present token is still accepted; 0 ends it at once. Default: `24`. */
+  overlapHours?: number | undefined;
 }
 
 /** The code that the app shows. */

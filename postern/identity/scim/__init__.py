@@ -1,0 +1,1 @@
+"""SCIM: the directory of an organization provisions its users as members, and their roles by groups (RFC 7644)."""

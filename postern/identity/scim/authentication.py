@@ -1,0 +1,79 @@
+"""The credential of a directory: a bearer token, which is valid for one connection only."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from uuid import UUID
+
+from postern.identity.scim import store
+from postern.identity.scim.model import NOTED_EVERY, TOKEN_PREFIX, TOKEN_PURPOSE, ConnectionRecord
+from postern.kernel.database.statements import Transaction
+from postern.kernel.http.call import Call, Caller, CredentialInvalid, CredentialMissing
+from postern.kernel.http.handler import read_bearer
+from postern.kernel.http.operation import RawRequest
+from postern.kernel.http.problems import Forbidden
+from postern.kernel.limits import RateLimit
+from postern.security.secrets import looks_like_key
+
+SCIM_PATH = "/scim/v2"
+SCIM_RATE = RateLimit("scim", 500, timedelta(seconds=10))
+"""Limit of the requests of one connection to one process."""
+
+
+class DirectoryDisabled(Forbidden):
+    """This directory connection is disabled."""
+
+
+@dataclass(frozen=True)
+class Directory:
+    """The connection that a request belongs to, and the Call with the directory as caller."""
+
+    call: Call
+    connection: ConnectionRecord
+    base_url: str
+
+    @property
+    def key(self) -> dict[str, UUID]:
+        """The project and the connection, for statements."""
+        return {"project_id": self.connection.project_id, "connection_id": self.connection.id}
+
+    async def lock(self, tx: Transaction) -> "Directory":
+        """Serialise the changes of this directory: the names of users and groups are unique, and roles depend on
+        groups. Call this before taking other locks. Returns the directory with its connection as it is now, which
+        cannot change until the transaction ends. Raises DirectoryDisabled."""
+        await tx.lock_quota("directory", self.connection.id)
+        row = await store.lock_connection_shared(tx, project_id=self.connection.project_id, id=self.connection.id)
+        if row is None or row.status != "ACTIVE":
+            raise DirectoryDisabled
+        return replace(self, connection=row)
+
+
+async def authenticate(call: Call, request: RawRequest, conn_id: UUID) -> Directory:
+    """The directory whose token a request has.
+
+    Raises CredentialMissing, CredentialInvalid (also for the token of another connection), DirectoryDisabled and
+    TooManyRequests.
+    """
+    token = read_bearer(request.headers)
+    if token is None:
+        raise CredentialMissing
+    if not token.startswith(TOKEN_PREFIX) or not looks_like_key(token):
+        raise CredentialInvalid
+    token_hash = call.world.secrets.digest(TOKEN_PURPOSE, token)
+    row = await store.connection_of_token(call.db, hash=token_hash, id=conn_id, now=call.now)
+    if row is None:
+        raise CredentialInvalid
+    call.world.limiter.take(SCIM_RATE, str(conn_id))
+    if row.status != "ACTIVE":
+        raise DirectoryDisabled
+    if row.token_used_at is None or call.now - row.token_used_at > NOTED_EVERY:
+        await store.note_use(call.db, project_id=row.project_id, id=row.token_id, now=call.now)
+    caller = Caller(
+        kind="anonymous", actor_type="SCIM", actor_id=row.id, actor_label=row.name, project_id=row.project_id
+    )
+    directory_call = replace(call, caller=caller, project_id=row.project_id)
+    return Directory(directory_call, row, base_url_of(call, conn_id))
+
+
+def base_url_of(call: Call, connection_id: UUID) -> str:
+    """The base URL of a connection, to enter in the directory."""
+    return f"{call.world.settings.public_url}{SCIM_PATH}/{connection_id}"
