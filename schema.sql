@@ -1041,6 +1041,7 @@ CREATE TABLE public.directory_connections (
     group_roles jsonb DEFAULT '{}'::jsonb NOT NULL,
     allow_other_domains boolean DEFAULT false NOT NULL,
     last_synced_at timestamp with time zone,
+    stored_user_count integer DEFAULT 0 NOT NULL,
     roles_through uuid,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,

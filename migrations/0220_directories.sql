@@ -9,6 +9,8 @@ create table directory_connections (
     group_roles jsonb not null default '{}',
     allow_other_domains boolean not null default false,
     last_synced_at timestamptz,
+    -- The number of users, which is too high by those whose customers were erased.
+    stored_user_count integer not null default 0,
     -- The last user whose roles were computed anew after a change of the roles; null if no such work is pending.
     roles_through uuid,
     created_at timestamptz not null,

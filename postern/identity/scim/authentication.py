@@ -41,7 +41,7 @@ class Directory:
         groups. Call this before taking other locks. Returns the directory with its connection as it is now, which
         cannot change until the transaction ends. Raises DirectoryDisabled."""
         await tx.lock_quota("directory", self.connection.id)
-        row = await store.lock_connection_shared(tx, project_id=self.connection.project_id, id=self.connection.id)
+        row = await store.lock_connection_of_request(tx, project_id=self.connection.project_id, id=self.connection.id)
         if row is None or row.status != "ACTIVE":
             raise DirectoryDisabled
         return replace(self, connection=row)

@@ -24,6 +24,12 @@ class ListRequest(Record):
     attributes: list[str] | None
     excluded: list[str]
 
+    def total_after(self, row_count: int) -> int | None:
+        """The number of all results if this page, which has `row_count`, is the last one; None if it must be
+        counted."""
+        is_last = row_count < self.count and (row_count or not self.offset)
+        return self.offset + row_count if is_last else None
+
     def returns(self, resource_type: ResourceType, attribute: str) -> bool:
         """Whether the response has an attribute, which has to be read for it."""
         return attribute in selected(resource_type, {attribute: True}, self.attributes, self.excluded)

@@ -147,12 +147,11 @@ async def list_groups(directory: Directory, request: ListRequest) -> GroupPage:
         matching = [row for row in all_rows if matches(parsed, group_document(directory.base_url, row, []))]
         total, rows = len(matching), matching[request.offset : request.offset + request.count]
     else:
-        total = await group_store.count_matching(db, **directory.key, where=condition)
-        rows = []
-        if request.count and request.offset < total:
-            rows = await group_store.list_groups(
-                db, **directory.key, where=condition, limit=request.count, offset=request.offset
-            )
+        rows = await group_store.list_groups(
+            db, **directory.key, where=condition, limit=request.count, offset=request.offset
+        )
+        counted = request.total_after(len(rows))
+        total = await group_store.count_matching(db, **directory.key, where=condition) if counted is None else counted
     group_members = await _members_of(db, directory, rows) if rows and request.returns(GROUP, "members") else {}
     documents = [
         request.select(GROUP, group_document(directory.base_url, row, group_members.get(row.id, []))) for row in rows

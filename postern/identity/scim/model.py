@@ -174,6 +174,8 @@ class ConnectionRecord(Record):
     group_roles: dict[str, list[str]]
     allow_other_domains: bool
     last_synced_at: Moment | None
+    stored_user_count: int
+    """The number of users, which is too high by those whose customers were erased."""
     roles_through: UUID | None
     created_at: Moment
     updated_at: Moment

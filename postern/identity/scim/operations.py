@@ -101,6 +101,7 @@ async def create_directory_connection(
         group_roles=data.group_roles,
         allow_other_domains=data.allow_other_domains,
         last_synced_at=None,
+        stored_user_count=0,
         roles_through=None,
         created_at=now,
         updated_at=now,

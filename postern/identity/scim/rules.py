@@ -200,7 +200,8 @@ def _condition(
             return joined.format(parts[0], parts[1])
         case Negation(inner):
             condition = _condition(inner, columns, alias, display_name)
-            return None if condition is None else SQL("not {}").format(condition)
+            # Not known (null) is the same as false here, also in a negation.
+            return None if condition is None else SQL("not coalesce({}, false)").format(condition)
         case ItemMatch(path, Comparison(sub_path, operator, value)) if path.attribute.name in ("members", "groups"):
             return _condition(Comparison(sub_path, operator, value), columns, alias, display_name)
         case Comparison(path, operator, value) if path.name in columns:
@@ -212,10 +213,10 @@ def _condition(
 def _comparison(
     path: AttributePath, operator: Operator, value: Value, kind: str, alias: Composable, display_name: Composable
 ) -> Composable | None:
-    """A condition that is true or false, and never null, so that it can be negated."""
+    """The condition of one comparison. It may be null, which counts as false."""
     if operator == "ne":
         equal = _comparison(path, "eq", value, kind, alias, display_name)
-        return None if equal is None else SQL("not {}").format(equal)
+        return None if equal is None else SQL("not coalesce({}, false)").format(equal)
     if kind == "address":
         return _address_comparison(operator, value)
     if kind in ("member", "group"):
@@ -239,7 +240,7 @@ def _comparison(
             return None
         return SQL("({} = {})").format(column, Literal(as_id(value)))
     text = value if kind == "exact" else value.casefold() if path.name != "displayName" else value.lower()
-    return SQL("coalesce({}, false)").format(_text_comparison(column, operator, text))
+    return SQL("({})").format(_text_comparison(column, operator, text))
 
 
 def _text_comparison(column: Composable, operator: Operator, text: str) -> Composable:

@@ -58,9 +58,11 @@ async def lock_connection(
 ) -> ConnectionRecord | None: ...
 
 
-# Lock a connection for share.
-@statement("select * from directory_connections where project_id = %(project_id)s and id = %(id)s for share")
-async def lock_connection_shared(tx: Transaction, *, project_id: UUID, id: UUID) -> ConnectionRecord | None: ...
+# Lock a connection, so that it cannot change; the transaction may change its number of users.
+@statement("""
+    select * from directory_connections where project_id = %(project_id)s and id = %(id)s for no key update
+""")
+async def lock_connection_of_request(tx: Transaction, *, project_id: UUID, id: UUID) -> ConnectionRecord | None: ...
 
 
 # If the roles have changed, `due_at` is now, and the roles of all users are computed anew, beginning with the first.
@@ -108,6 +110,14 @@ async def store_progress(
 """)
 async def note_change(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> None:
     """Store the time of the last change by the directory."""
+
+
+@statement("""
+    update directory_connections set stored_user_count = stored_user_count + %(added)s
+    where project_id = %(project_id)s and id = %(id)s
+""")
+async def add_to_user_count(tx: Transaction, *, project_id: UUID, id: UUID, added: int) -> None:
+    """Add to the stored number of users."""
 
 
 @statement("""

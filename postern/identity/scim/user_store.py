@@ -106,16 +106,6 @@ async def active_user_elsewhere(
 async def delete_user(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
-# Count users up to `limit`.
-@statement("""
-    select count(*)::int from (
-        select from directory_users where project_id = %(project_id)s and connection_id = %(connection_id)s
-        limit %(limit)s
-    ) as limited
-""")
-async def count_users(db: Queries, *, project_id: UUID, connection_id: UUID, limit: int) -> int: ...
-
-
 @statement("""
     select count(*)::int from directory_users u
     where u.project_id = %(project_id)s and u.connection_id = %(connection_id)s and {where}

@@ -21,7 +21,7 @@ from postern.identity.organizations import members
 from postern.identity.organizations.domains import owner_of_domain
 from postern.identity.organizations.model import OrganizationMemberMissing
 from postern.identity.organizations.rules import domain_of
-from postern.identity.scim import rules, user_store
+from postern.identity.scim import rules, store, user_store
 from postern.identity.scim.authentication import Directory
 from postern.identity.scim.documents import ListRequest, user_document
 from postern.identity.scim.model import RETURNED_MEMBERS, SCAN_LIMIT, USERS_PER_CONNECTION, UserRow
@@ -64,9 +64,7 @@ async def create_user(directory: Directory, document: Document) -> Document:
     async with call.db.transaction() as tx:
         directory = await directory.lock(tx)
         await _require_unique(tx, directory, row, None)
-        user_count = await user_store.count_users(tx, **directory.key, limit=USERS_PER_CONNECTION)
-        if user_count >= USERS_PER_CONNECTION:
-            raise ScimRequestInvalid("tooMany", f"A directory can have at most {USERS_PER_CONNECTION:,} users.")
+        await _require_room(tx, directory)
         profile = await _read_profile(tx, directory, document)
         customer = await _link_or_create(tx, directory, profile)
         if await user_store.user_of_customer(tx, **directory.key, customer_id=customer.id):
@@ -76,6 +74,7 @@ async def create_user(directory: Directory, document: Document) -> Document:
             row = replace(row, roles=await _join(tx, directory, row))
         if await user_store.insert_user(tx, row) is None:
             raise ScimNotUnique("Another user has this name, external id or address.")
+        await store.add_to_user_count(tx, project_id=call.project_id, id=row.connection_id, added=1)
         await audit.record(
             tx, call, "directory_user.created", "Customer", customer.id, directory_user_id=row.id, active=row.active
         )
@@ -146,6 +145,7 @@ async def delete_user(directory: Directory, id: UUID) -> None:
         if row.active:
             await _leave(tx, directory, row)
         await user_store.delete_user(tx, project_id=call.project_id, id=id)
+        await store.add_to_user_count(tx, project_id=call.project_id, id=row.connection_id, added=-1)
         await audit.record(tx, call, "directory_user.deleted", "Customer", row.customer_id, directory_user_id=id)
 
 
@@ -158,12 +158,12 @@ async def list_users(directory: Directory, request: ListRequest) -> UserPage:
         assert parsed is not None
         rows, total = await _scan(directory, parsed, request)
     else:
-        total = await user_store.count_matching(db, **directory.key, where=condition)
-        rows = []
-        if request.count and request.offset < total:
-            rows = await user_store.list_users(
-                db, **directory.key, where=condition, limit=request.count, offset=request.offset
-            )
+        rows = await user_store.list_users(
+            db, **directory.key, where=condition, limit=request.count, offset=request.offset
+        )
+        total = request.total_after(len(rows))
+        if total is None:
+            total = await user_store.count_matching(db, **directory.key, where=condition)
     groups = await _groups_of(db, directory, rows) if rows and request.returns(USER, "groups") else {}
     documents = [request.select(USER, user_document(directory.base_url, row, groups.get(row.id, []))) for row in rows]
     return UserPage(documents, total)
@@ -252,6 +252,22 @@ def _row_of(directory: Directory, document: Document, id: UUID) -> UserRow:
         version=1,
         created_at=call.now,
         updated_at=call.now,
+    )
+
+
+async def _require_room(tx: Transaction, directory: Directory) -> None:
+    """Raise ScimRequestInvalid if the directory has as many users as it can have.
+
+    The number in the connection is too high if customers were erased, so the users are counted when it is reached.
+    """
+    if directory.connection.stored_user_count < USERS_PER_CONNECTION:
+        return
+    counts = await store.counts(tx, project_id=directory.call.project_id, id=directory.connection.id)
+    if counts.user_count >= USERS_PER_CONNECTION:
+        raise ScimRequestInvalid("tooMany", f"A directory can have at most {USERS_PER_CONNECTION:,} users.")
+    difference = counts.user_count - directory.connection.stored_user_count
+    await store.add_to_user_count(
+        tx, project_id=directory.call.project_id, id=directory.connection.id, added=difference
     )
 
 

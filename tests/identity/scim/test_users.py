@@ -333,3 +333,16 @@ async def test_pages_and_selected_attributes(acme):
     assert both["totalResults"] == 6
     only_groups = (await acme.scim.post("/.search", {"filter": f'members.value eq "{users[0]["id"]}"'})).json()
     assert only_groups["totalResults"] == 1
+
+
+async def test_the_number_of_users_is_limited_without_counting_them_each_time(acme, monkeypatch):
+    monkeypatch.setattr("postern.identity.scim.users.USERS_PER_CONNECTION", 2)
+    first = await acme.user("ada", active=False)
+    await acme.user("bob", active=False)
+    body = {"schemas": [USER], "userName": acme.address("eve")}
+    refused = await acme.scim.post("/Users", body)
+    assert (refused.status_code, refused.json()["scimType"]) == (400, "tooMany")
+    customer = await acme.customer(first["userName"])
+    assert (await acme.project.client.delete(f"/customers/{customer['id']}")).status_code == 200
+    assert (await acme.scim.post("/Users", body)).status_code == 201, "the user was erased with the customer"
+    assert (await acme.scim.post("/Users", {**body, "userName": "x"})).status_code == 400
