@@ -16,7 +16,6 @@ from postern.identity.scim.authentication import base_url_of
 from postern.identity.scim.model import (
     CONNECTIONS_PER_ORGANIZATION,
     ERRORS_SHOWN,
-    RETURNED_MEMBERS,
     TOKEN_PREFIX,
     TOKEN_PURPOSE,
     TOKENS_PER_CONNECTION,
@@ -34,6 +33,7 @@ from postern.identity.scim.model import (
     TokenRow,
     TooManyDirectoryConnections,
 )
+from postern.identity.scim.roles import groups_with_roles
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import camel, delete, get, patch, post
@@ -208,12 +208,10 @@ async def list_directory_users(
         limit=limit + 1,
     )
     page = linked_list(call, scope, rows, limit)
-    groups = await user_store.groups_of_users(
-        call.db, project_id=call.project_id, user_ids=[row.id for row in page.items], limit=RETURNED_MEMBERS
-    )
+    groups = await groups_with_roles(call.db, connection, [row.id for row in page.items])
     views: list[DirectoryUser] = []
     for row in page.items:
-        sources = rules.roles_of_groups(connection, (group for group in groups if group.user_id == row.id))
+        sources = rules.roles_of_groups(connection, groups.get(row.id, []))
         roles = [DirectoryUserRole(role=role, groups=sources.get(role, [])) for role in row.roles]
         views.append(build_view(DirectoryUser, row, roles=roles))
     return LinkedList(views, page.next_cursor)

@@ -6,12 +6,12 @@ from uuid import UUID
 from postern.identity.access import operations as access
 from postern.identity.organizations import members
 from postern.identity.scim import rules, user_store
-from postern.identity.scim.model import GROUPS_PER_CONNECTION, ConnectionRecord
-from postern.identity.scim.user_store import RoleFacts
-from postern.kernel.database.statements import Jsonb, Transaction
+from postern.identity.scim.model import ConnectionRecord
+from postern.identity.scim.user_store import RoleFacts, UserGroup
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 
-CHUNK = 1_000
+CHUNK = 200
 """Users whose roles are computed together."""
 FALLBACK_ROLES = ["MEMBER"]
 """The roles of members if none of the roles of the connection exists any more."""
@@ -23,17 +23,30 @@ async def desired_roles(
     """The roles that a connection gives to users, by the id of the user. Roles that do not exist any more are left
     out."""
     existing = await access.role_keys(tx, connection.project_id, "ORGANIZATION")
-    groups = await user_store.groups_of_users(
-        tx,
-        project_id=connection.project_id,
-        user_ids=list(user_ids),
-        limit=GROUPS_PER_CONNECTION * len(user_ids),
-    )
+    groups = await groups_with_roles(tx, connection, user_ids)
     roles: dict[UUID, list[str]] = {}
     for user_id in user_ids:
-        of_user = rules.roles_of_groups(connection, (group for group in groups if group.user_id == user_id))
+        of_user = rules.roles_of_groups(connection, groups.get(user_id, []))
         roles[user_id] = [role for role in of_user if role in existing] or FALLBACK_ROLES
     return roles
+
+
+async def groups_with_roles(
+    db: Queries, connection: ConnectionRecord, user_ids: Sequence[UUID]
+) -> dict[UUID, list[UserGroup]]:
+    """The groups of users that give roles, by the id of the user: at most GROUP_ROLES_LIMIT for each user."""
+    keys = list(connection.group_roles)
+    rows = await user_store.groups_with_roles(
+        db,
+        project_id=connection.project_id,
+        user_ids=list(user_ids),
+        names=[key.casefold() for key in keys],
+        ids=keys,
+    )
+    groups: dict[UUID, list[UserGroup]] = {}
+    for row in rows:
+        groups.setdefault(row.user_id, []).append(row)
+    return groups
 
 
 async def update_member_roles(

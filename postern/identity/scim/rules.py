@@ -29,6 +29,8 @@ from postern.protocols.scim.filters import (
 from postern.protocols.scim.problems import ScimRequestInvalid
 from postern.protocols.scim.schemas import Document
 
+NAMES_LIMIT = 100
+"""Names in `attributes` and `excludedAttributes`."""
 NAME_LIMIT = 200
 """Characters of the name of a customer."""
 
@@ -290,9 +292,11 @@ def read_count(text: str | None, default: int, lowest: int) -> int:
 
 
 def names_in(text: Any) -> list[str] | None:
-    """The names of attributes in a query parameter, separated by commas, or in the list of a search request."""
-    if isinstance(text, str):
-        return [name for name in text.split(",") if name.strip()] or None
-    if isinstance(text, list):
-        return [name for name in text if isinstance(name, str) and name.strip()] or None  # pyright: ignore[reportUnknownVariableType]
-    return None
+    """The names of attributes in a query parameter, separated by commas, or in the list of a search request.
+
+    Raises ScimRequestInvalid if there are more than NAMES_LIMIT.
+    """
+    names: list[Any] = text.split(",") if isinstance(text, str) else text if isinstance(text, list) else []
+    if len(names) > NAMES_LIMIT:
+        raise ScimRequestInvalid("tooMany", f"At most {NAMES_LIMIT} attributes can be named.")
+    return [name for name in names if isinstance(name, str) and name.strip()] or None

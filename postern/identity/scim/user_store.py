@@ -175,6 +175,23 @@ async def newest_users(
 async def groups_of_users(db: Queries, *, project_id: UUID, user_ids: list[UUID], limit: int) -> list[UserGroup]: ...
 
 
+# The groups of users that have one of these names, external ids or ids.
+@statement("""
+    select member.user_id, directory_group.id, directory_group.external_id, directory_group.display_name,
+           directory_group.display_name_key
+    from directory_group_members member
+    join directory_groups directory_group
+      on directory_group.project_id = member.project_id and directory_group.id = member.group_id
+    where member.project_id = %(project_id)s and member.user_id = any (%(user_ids)s)
+      and (directory_group.display_name_key = any (%(names)s) or directory_group.external_id = any (%(ids)s)
+           or directory_group.id::text = any (%(ids)s))
+    order by directory_group.id
+""")
+async def groups_with_roles(
+    db: Queries, *, project_id: UUID, user_ids: list[UUID], names: list[str], ids: list[str]
+) -> list[UserGroup]: ...
+
+
 class RoleFacts(Record):
     """A user whose roles are computed."""
 

@@ -15,6 +15,7 @@ from postern.protocols.scim.filters import (
 )
 from postern.protocols.scim.problems import ScimRequestInvalid
 from postern.protocols.scim.schemas import (
+    ITEMS_LIMIT,
     MAX_QUOTED,
     Document,
     ResourceType,
@@ -157,7 +158,10 @@ def _set(container: Document, action: Action, attribute: ScimAttribute, value: A
         items = list(old or [])
         if any(item.get("primary") is True for item in new):
             items = [{key: part for key, part in item.items() if key != "primary"} for item in items]
-        container[attribute.name] = items + [item for item in new if item not in items]
+        items += [item for item in new[: ITEMS_LIMIT + 1] if item not in items]
+        if len(items) > ITEMS_LIMIT:  # Here, too, so that many operations cannot compare many items with each other.
+            raise ScimRequestInvalid("invalidValue", f"`{attribute.name}` can have at most {ITEMS_LIMIT} values.")
+        container[attribute.name] = items
     elif attribute.type == "complex" and not attribute.multi_valued:
         container[attribute.name] = {**(old or {}), **new}
     else:
