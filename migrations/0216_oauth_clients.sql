@@ -1,6 +1,6 @@
 -- Clients of projects as OpenID providers: apps that sign customers in with their account at the project.
 create table oauth_clients (
-    project_id uuid not null references projects(id),
+    project_id uuid not null,
     id uuid not null,
     environment text not null,
     name text not null,
@@ -21,6 +21,9 @@ create table oauth_clients (
     updated_at timestamptz not null,
     primary key (project_id, id)
 );
+select place_table('oauth_clients', 'project_id');
+alter table oauth_clients
+    add foreign key (project_id) references projects;
 
 -- What customers have allowed clients.
 create table oauth_consents (
@@ -30,10 +33,12 @@ create table oauth_consents (
     scopes text[] not null,
     created_at timestamptz not null,
     updated_at timestamptz not null,
-    primary key (project_id, customer_id, client_id),
-    foreign key (project_id, client_id) references oauth_clients(project_id, id) on delete cascade,
-    foreign key (project_id, customer_id) references customers(project_id, id) on delete cascade
+    primary key (project_id, customer_id, client_id)
 );
+select place_table('oauth_consents', 'project_id');
+alter table oauth_consents
+    add foreign key (project_id, client_id) references oauth_clients(project_id, id) on delete cascade,
+    add foreign key (project_id, customer_id) references customers(project_id, id) on delete cascade;
 create index oauth_consents_client on oauth_consents (project_id, client_id);
 
 -- Authorizations: the code that a client exchanges, and the refresh tokens that follow from it. A code works once
@@ -58,10 +63,12 @@ create table oauth_grants (
     expires_at timestamptz not null,
     due_at timestamptz,
     attempt integer not null default 0,
-    primary key (project_id, id),
-    foreign key (project_id, client_id) references oauth_clients(project_id, id) on delete cascade,
-    foreign key (project_id, customer_id) references customers(project_id, id) on delete cascade
+    primary key (project_id, id)
 );
+select place_table('oauth_grants', 'project_id');
+alter table oauth_grants
+    add foreign key (project_id, client_id) references oauth_clients(project_id, id) on delete cascade,
+    add foreign key (project_id, customer_id) references customers(project_id, id) on delete cascade;
 create index oauth_grants_due on oauth_grants (project_id, due_at) where due_at is not null;
 create index oauth_grants_customer on oauth_grants (project_id, customer_id, client_id);
 create index oauth_grants_client on oauth_grants (project_id, client_id);

@@ -14,9 +14,11 @@ create table oauth_devices (
     expires_at timestamptz not null,
     due_at timestamptz,
     attempt integer not null default 0,
-    primary key (project_id, id),
-    foreign key (project_id, client_id) references oauth_clients(project_id, id) on delete cascade
+    primary key (project_id, id)
 );
+select place_table('oauth_devices', 'project_id');
+alter table oauth_devices
+    add foreign key (project_id, client_id) references oauth_clients(project_id, id) on delete cascade;
 create unique index oauth_devices_user_code on oauth_devices (project_id, user_code);
 create index oauth_devices_due on oauth_devices (project_id, due_at) where due_at is not null;
 create index oauth_devices_client on oauth_devices (project_id, client_id);

@@ -13,8 +13,10 @@ create table oauth_logouts (
     created_at timestamptz not null,
     due_at timestamptz,
     attempt integer not null default 0,
-    primary key (project_id, id),
-    foreign key (project_id, client_id) references oauth_clients(project_id, id) on delete cascade
+    primary key (project_id, id)
 );
+select place_table('oauth_logouts', 'project_id');
+alter table oauth_logouts
+    add foreign key (project_id, client_id) references oauth_clients(project_id, id) on delete cascade;
 create index oauth_logouts_due on oauth_logouts (project_id, due_at) where due_at is not null;
 create index oauth_logouts_client on oauth_logouts (project_id, client_id);

@@ -17,9 +17,11 @@ create table directory_connections (
     updated_at timestamptz not null,
     due_at timestamptz,
     attempt integer not null default 0,
-    primary key (project_id, id),
-    foreign key (project_id, organization_id) references organizations (project_id, id) on delete cascade
+    primary key (project_id, id)
 );
+select place_table('directory_connections', 'project_id');
+alter table directory_connections
+    add foreign key (project_id, organization_id) references organizations (project_id, id) on delete cascade;
 create index directory_connections_newest on directory_connections (project_id, organization_id, id);
 create index directory_connections_due on directory_connections (project_id, due_at) where due_at is not null;
 
@@ -33,9 +35,11 @@ create table directory_tokens (
     -- When the token ends, because another one has replaced it; null for the newest one.
     expires_at timestamptz,
     last_used_at timestamptz,
-    primary key (project_id, id),
-    foreign key (project_id, connection_id) references directory_connections (project_id, id) on delete cascade
+    primary key (project_id, id)
 );
+select place_table('directory_tokens', 'project_id');
+alter table directory_tokens
+    add foreign key (project_id, connection_id) references directory_connections (project_id, id) on delete cascade;
 create index directory_tokens_hash on directory_tokens (hash);
 create index directory_tokens_connection on directory_tokens (project_id, connection_id, id);
 
@@ -50,9 +54,11 @@ create table directory_errors (
     scim_type text,
     detail text not null,
     occurred_at timestamptz not null,
-    primary key (project_id, id),
-    foreign key (project_id, connection_id) references directory_connections (project_id, id) on delete cascade
+    primary key (project_id, id)
 );
+select place_table('directory_errors', 'project_id');
+alter table directory_errors
+    add foreign key (project_id, connection_id) references directory_connections (project_id, id) on delete cascade;
 create index directory_errors_connection on directory_errors (project_id, connection_id, id);
 
 -- Users that directories have provisioned. The customer of an inactive one is not a member of the organization.
@@ -75,10 +81,12 @@ create table directory_users (
     updated_at timestamptz not null,
     primary key (project_id, id),
     unique (project_id, connection_id, user_name_key),
-    unique (project_id, connection_id, customer_id),
-    foreign key (project_id, connection_id) references directory_connections (project_id, id) on delete cascade,
-    foreign key (project_id, customer_id) references customers (project_id, id) on delete cascade
+    unique (project_id, connection_id, customer_id)
 );
+select place_table('directory_users', 'project_id');
+alter table directory_users
+    add foreign key (project_id, connection_id) references directory_connections (project_id, id) on delete cascade,
+    add foreign key (project_id, customer_id) references customers (project_id, id) on delete cascade;
 create unique index directory_users_external on directory_users (project_id, connection_id, external_id)
     where external_id is not null;
 create index directory_users_newest on directory_users (project_id, connection_id, id);
@@ -97,9 +105,11 @@ create table directory_groups (
     created_at timestamptz not null,
     updated_at timestamptz not null,
     primary key (project_id, id),
-    unique (project_id, connection_id, display_name_key),
-    foreign key (project_id, connection_id) references directory_connections (project_id, id) on delete cascade
+    unique (project_id, connection_id, display_name_key)
 );
+select place_table('directory_groups', 'project_id');
+alter table directory_groups
+    add foreign key (project_id, connection_id) references directory_connections (project_id, id) on delete cascade;
 create unique index directory_groups_external on directory_groups (project_id, connection_id, external_id)
     where external_id is not null;
 create index directory_groups_newest on directory_groups (project_id, connection_id, id);
@@ -109,10 +119,12 @@ create table directory_group_members (
     group_id uuid not null,
     user_id uuid not null,
     added_at timestamptz not null,
-    primary key (project_id, group_id, user_id),
-    foreign key (project_id, group_id) references directory_groups (project_id, id) on delete cascade,
-    foreign key (project_id, user_id) references directory_users (project_id, id) on delete cascade
+    primary key (project_id, group_id, user_id)
 );
+select place_table('directory_group_members', 'project_id');
+alter table directory_group_members
+    add foreign key (project_id, group_id) references directory_groups (project_id, id) on delete cascade,
+    add foreign key (project_id, user_id) references directory_users (project_id, id) on delete cascade;
 create index directory_group_members_user on directory_group_members (project_id, user_id);
 
 -- Members may have joined by a directory.

@@ -31,6 +31,7 @@ from tests.distributed_forms import Catalog
 from tests.test_house import with_numbers
 
 ALL_PROJECTS = {
+    "identity.scim.store.connection_of_token": "addresses of directories do not name the project",
     "identity.sso.store.project_of_connection": "addresses of single sign-on do not name the project",
     "messaging.analytics.store.merge_sums": "merges counters, every hour",
     "messaging.campaigns.store.count_pending": "the quota of an account, which is of its projects together",
@@ -111,8 +112,9 @@ def test_due_work_has_no_form_that_citus_refuses(catalog):
     for work in WORK:
         parts = due._parts(work, True)
         if work.partition_column == "project_id":
-            forms = refused(catalog, due._due_query(*parts).decode())
-            assert {kind for kind in forms if not kind.startswith(UNFILTERED)} == set(), work.name
+            for is_named in (False, True):
+                forms = refused(catalog, due._due_query(*parts, is_named).decode())
+                assert {kind for kind in forms if not kind.startswith(UNFILTERED)} == set(), work.name
             assert refused(catalog, due._claim_query(*parts, work.row_type).decode()) == set(), work.name
 
 

@@ -62,7 +62,7 @@ async def device_of_user_code(db: Queries, *, project_id: UUID, user_code: str, 
 # §3.5).
 @statement("""
     update oauth_devices set polled_at = %(now)s, interval_seconds = interval_seconds
-        + case when polled_at + make_interval(secs => interval_seconds) > %(now)s then 5 else 0 end
+        + case when extract(epoch from %(now)s - polled_at) < interval_seconds then 5 else 0 end
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)

@@ -36,6 +36,7 @@ class DueLogout(Record):
             and (%(session_id)s::uuid is null or session_id = %(session_id)s)) as used
     join oauth_clients client on client.project_id = used.project_id and client.id = used.client_id
      and client.backchannel_logout_uri is not null
+     /*distributed and client.project_id = %(project_id)s */
 """)
 async def insert_logouts(
     tx: Transaction, *, project_id: UUID, customer_id: UUID, session_id: UUID | None, now: Moment

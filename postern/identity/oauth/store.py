@@ -216,7 +216,9 @@ async def delete_expired_grants(db: Queries, *, project_id: UUID, ids: list[UUID
               on organization.project_id = member.project_id and organization.id = member.organization_id
              and organization.status = 'ACTIVE'
             where member.project_id = s.project_id and member.organization_id = s.organization_id
-              and member.customer_id = s.subject_id) as organization_id,
+              and member.customer_id = s.subject_id
+              /*distributed and member.project_id = %(project_id)s and organization.project_id = %(project_id)s */)
+               as organization_id,
            c.email, c.email_verified_at, c.name, c.phone, c.phone_verified_at, c.updated_at
     from sessions s join customers c on c.project_id = s.project_id and c.id = s.subject_id
     where s.project_id = %(project_id)s and s.id = %(session_id)s and s.revoked_at is null and s.expires_at > %(now)s

@@ -120,6 +120,7 @@ async def count_matching(db: Queries, *, project_id: UUID, connection_id: UUID, 
         where u.project_id = %(project_id)s and u.connection_id = %(connection_id)s and {where}
         order by u.id limit %(limit)s offset %(offset)s
     ) as page join directory_users listed on listed.project_id = page.project_id and listed.id = page.id
+      /*distributed and listed.project_id = %(project_id)s */
     order by listed.id
 """)
 async def list_users(

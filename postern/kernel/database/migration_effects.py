@@ -194,6 +194,7 @@ STATEMENT_FORMS: tuple[tuple[str, Callable[[re.Match[str]], Effect]], ...] = (
     (r"(update) (?:only )?(\w+)", _changes_rows),
     (r"(delete from) (?:only )?(\w+)", _changes_rows),
     (r"insert into (\w+)", lambda m: Effect(f"inserts rows into {m[1]}", 0, m[1])),
+    (r"select place_table\('(\w+)', '\w+'\)", lambda m: Effect(f"places {m[1]}", 0, m[1], "everything", "rewrite")),
     (r"comment on ", lambda m: Effect("sets a comment", 0)),
     (r"analyze (\w+)", lambda m: Effect(f"analyzes {m[1]}", 0, m[1])),
     (r"with (?!.*\b(?:update|delete)\b).* insert into (\w+)", lambda m: Effect(f"inserts rows into {m[1]}", 0, m[1])),

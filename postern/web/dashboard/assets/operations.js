@@ -416,6 +416,14 @@ saml.receiveResponse POST /sso/saml/{connId}/acs fTn
 auth.signOutWithSso POST /projects/{projectId}/auth/sso/sign-out j
 saml.receiveLogout GET /sso/saml/{connId}/slo Tn
 saml.submitLogout POST /sso/saml/{connId}/slo fTn
+directories.list GET /projects/{projectId}/b2b/organizations/{id}/directory-connections ql
+directories.create POST /projects/{projectId}/b2b/organizations/{id}/directory-connections j
+directories.get GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}
+directories.update PATCH /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId} j
+directories.delete DELETE /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}
+directories.rotateToken POST /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/rotate-token j
+directories.listUsers GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/users ql
+directories.listGroups GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/groups ql
 oauthClients.list GET /projects/{projectId}/oauth-clients ql
 oauthClients.create POST /projects/{projectId}/oauth-clients j
 oauthClients.get GET /projects/{projectId}/oauth-clients/{id}
