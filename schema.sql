@@ -1684,6 +1684,16 @@ CREATE TABLE public.projects (
     CONSTRAINT projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
+CREATE UNLOGGED TABLE public.rate_limits (
+    key bytea NOT NULL,
+    quota double precision NOT NULL,
+    per_second double precision NOT NULL,
+    taken double precision NOT NULL,
+    balance double precision NOT NULL,
+    demand double precision NOT NULL,
+    used_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.recovery_codes (
     project_id uuid CONSTRAINT customer_recovery_codes_project_id_not_null NOT NULL,
     subject_id uuid CONSTRAINT customer_recovery_codes_customer_id_not_null NOT NULL,
@@ -2645,6 +2655,9 @@ ALTER TABLE ONLY public.project_sites
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.rate_limits
+    ADD CONSTRAINT rate_limits_pkey PRIMARY KEY (key);
+
 ALTER TABLE ONLY public.recovery_codes
     ADD CONSTRAINT recovery_codes_pkey PRIMARY KEY (project_id, subject_id, hash);
 
@@ -3071,6 +3084,8 @@ CREATE INDEX project_sites_updated ON public.project_sites USING btree (updated_
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
 
 CREATE INDEX projects_with_tracking ON public.projects USING btree (id) WHERE ((settings ->> 'trackingDomain'::text) IS NOT NULL);
+
+CREATE INDEX rate_limits_used_at ON public.rate_limits USING btree (used_at);
 
 CREATE INDEX recovery_codes_customer ON public.recovery_codes USING btree (project_id, customer_id) WHERE (customer_id IS NOT NULL);
 

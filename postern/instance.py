@@ -3,7 +3,8 @@
 import asyncio
 import hmac
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -12,6 +13,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import psycopg
+import structlog
 from litestar import Request, Response, get
 from litestar.response import Stream
 from litestar.static_files import create_static_files_router  # pyright: ignore[reportUnknownVariableType]
@@ -28,6 +31,7 @@ from postern.kernel.due import Work, longest_wait
 from postern.kernel.http.openapi import document
 from postern.kernel.http.operation import Operation, RawRequest
 from postern.kernel.http.problems import Forbidden
+from postern.kernel.limits import DEMAND_SECONDS, EXCHANGE_SECONDS
 from postern.kernel.values import to_json
 from postern.messaging.domains.zone import zone_lines
 from postern.messaging.emails.sources import SourceState, source_states
@@ -36,6 +40,8 @@ from postern.platform.events.payloads import PAYLOADS
 from postern.reference import REFERENCE
 from postern.security.secrets import Secrets, WrongMasterKey
 from postern.web.pages import SCRIPT_SOURCES, as_response, page
+
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -93,6 +99,40 @@ async def wait_for_database(world: "World", report: Callable[[str], object]) -> 
                 raise
             report(str(error).strip())
         await asyncio.sleep(RECONNECT_SECONDS)
+
+
+@asynccontextmanager
+async def sharing_rate_limits(world: "World") -> AsyncIterator[None]:
+    """Count the rate limits of this process together with those of the other processes during the block.
+
+    While the database does not respond, the process goes on with the state that it knows, and tells the others later.
+    """
+    sharing = asyncio.create_task(_share_rate_limits(world))
+    try:
+        yield
+    finally:
+        sharing.cancel()
+        await asyncio.gather(sharing, return_exceptions=True)
+
+
+async def _share_rate_limits(world: "World") -> None:
+    limiter, fails = world.limiter, False
+    limiter.begin_exchange()
+    while True:
+        await asyncio.sleep(EXCHANGE_SECONDS)
+        uses = limiter.changes()
+        if not uses:
+            continue
+        try:
+            rates = await instance_store.exchange_rates(world.db, uses, demand_seconds=DEMAND_SECONDS)
+        except (psycopg.Error, PoolTimeout) as error:
+            limiter.keep_changes(uses)
+            if not fails:
+                log.warning("rate_limits_not_shared", error=str(error).strip())
+            fails = True
+        else:
+            limiter.apply(rates)
+            fails = False
 
 
 async def _check_pooler(db: Database) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from postern.kernel.database.statements import Jsonb, Queries, statement
+from postern.kernel.limits import RateUse, SharedRate
 from postern.kernel.values import Moment, Record
 
 
@@ -102,3 +103,39 @@ async def unfinished_migrations(db: Queries) -> list[int]: ...
     where datname = current_database()
 """)
 async def database_identity(db: Queries) -> str: ...
+
+
+# Subtract what a process has granted from the rate limits that all processes have together, and return these. A limit
+# is overdrawn by its quota at most, so that it is available again after its window at the latest.
+@statement("""
+    insert into rate_limits as r (key, quota, per_second, taken, balance, demand, used_at)
+    select u.key, u.quota, u.per_second, u.taken, greatest(u.quota - u.taken, -u.quota), u.demand, clock_timestamp()
+    from unnest(%(key)s::bytea[], %(quota)s::float8[], %(per_second)s::float8[], %(taken)s::float8[],
+                %(demand)s::float8[]) as u (key, quota, per_second, taken, demand)
+    order by u.key
+    on conflict (key) do update set
+        quota = excluded.quota,
+        per_second = excluded.per_second,
+        taken = excluded.taken,
+        balance = greatest(
+            least(excluded.quota,
+                  r.balance + extract(epoch from excluded.used_at - r.used_at) * excluded.per_second) - excluded.taken,
+            -excluded.quota),
+        demand = r.demand * exp(greatest(-extract(epoch from excluded.used_at - r.used_at) / %(demand_seconds)s, -100))
+                 + excluded.demand,
+        used_at = excluded.used_at
+    returning key, balance, demand
+""")
+async def exchange_rates(db: Queries, uses: list[RateUse], *, demand_seconds: float) -> list[SharedRate]: ...
+
+
+# Delete at most `limit` rate limits that are complete again.
+@statement("""
+    delete from rate_limits where key in (
+        select key from rate_limits
+        where used_at < clock_timestamp() - interval '1 hour'
+          and balance + extract(epoch from clock_timestamp() - used_at) * per_second >= quota
+        order by used_at limit %(limit)s for update skip locked
+    )
+""")
+async def delete_complete_rates(db: Queries, *, limit: int) -> None: ...

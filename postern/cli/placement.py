@@ -32,6 +32,7 @@ def placement() -> "Placement":
                 "instance",
                 "migration_progress",
                 "mta_sts_policies",
+                "rate_limits",
                 "report_counts",
                 "schema_migrations",
                 "smtp_processes",

@@ -37,8 +37,8 @@ from postern.cli.console import serve_console
 from postern.cli.mail_servers import MailServers
 from postern.cli.placement import unfinished_distribution
 from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
-from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, wait_for_database
-from postern.instance_store import heartbeat, remove_worker, unfinished_migrations
+from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, sharing_rate_limits, wait_for_database
+from postern.instance_store import delete_complete_rates, heartbeat, remove_worker, unfinished_migrations
 from postern.kernel.config import SettingInvalid, Settings, read_settings
 from postern.kernel.database.connections import connect
 from postern.kernel.database.long_migrations import Progress, execute_unfinished
@@ -74,6 +74,8 @@ MIGRATE_EVERY = timedelta(seconds=30)
 MIGRATE_AFTER_FAILURE = timedelta(hours=1)
 """The longest pause after one whose statement fails; the pause doubles each time."""
 MIGRATION_LOG_EVERY = timedelta(seconds=10)
+COMPLETE_RATES_DELETED = 100_000
+"""How many unused rate limits a worker deletes every RETENTION_EVERY."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -143,7 +145,8 @@ def run_api(
             console = None
             if console_listener is not None:
                 console = await serve_console(world, socket.socket(fileno=console_listener))
-            await server.serve(sockets)
+            async with sharing_rate_limits(world):
+                await server.serve(sockets)
             if console is not None:
                 console.close()
             if reloading is not None:
@@ -246,7 +249,8 @@ def run_smtp(
             _start_rendering_soon(world)
             _relax_garbage_collection()
             _stop_on_signals(world.stopping.set, parent)
-            await MailServers(world).run(sockets, world.stopping, settings.drain)
+            async with sharing_rate_limits(world):
+                await MailServers(world).run(sockets, world.stopping, settings.drain)
 
     set_up_logs(settings.log_format, settings.log_level)
     check_settings(settings)
@@ -308,6 +312,7 @@ async def _clean_up(world: World) -> None:
             await delete_expired_inbound(world)
             await merge_sums(world)
             await delete_stale_sign_ups(world)
+            await delete_complete_rates(world.db, limit=COMPLETE_RATES_DELETED)
         except (OperationalError, PoolTimeout) as error:
             log.warning("clean_up_failed", error=str(error).strip())
         await asyncio.sleep(RETENTION_EVERY.total_seconds())

@@ -186,7 +186,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """`json`, `console` or `auto` (console on a terminal)."""
     log_level: str = "info"
     project_rate: int = 5_000
-    """Requests per second of one project to one API process, unless the project sets its own limit."""
+    """Requests per second of one project to all processes together, unless the project sets its own limit."""
     breached_passwords: str | None = None
     """A range API of breached passwords, `https://api.pwnedpasswords.com/range`; without it there is no check."""
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = (ip_network("127.0.0.1"), ip_network("::1"))

@@ -33,7 +33,7 @@ class AttemptPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """The limits on attempts, which differ between developers and customers."""
 
     rate: RateLimit
-    """Maximum requests from one network to one process, successful or not: see `throttle`."""
+    """Maximum requests from one network, successful or not: see `throttle`."""
     max_failures: int
     """Maximum failures from one network within `window`; the last one locks the identifier for this network."""
     max_failures_all_networks: int

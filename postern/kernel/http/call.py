@@ -82,7 +82,7 @@ class Caller:
     credential_id: UUID | None = None
     """The id of the session or key."""
     rate_limit: int | None = None
-    """Requests per second of the project to one process; None for the default of the instance."""
+    """Requests per second of the project to all processes together; None for the default of the instance."""
     acts_on_itself: bool = False
     """Whether operations let this caller reach only its own records, so that it needs no permission."""
     unverified_problem: type[Forbidden] | None = None

@@ -235,7 +235,7 @@ def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
 
 
 def rate_of(world: Any, caller: Caller) -> RateLimit:
-    """The rate limit of requests of the caller's project. Each process counts on its own."""
+    """The rate limit of requests of the caller's project."""
     quota = world.settings.project_rate if caller.rate_limit is None else caller.rate_limit
     return RateLimit("project", quota, PROJECT_RATE_WINDOW)
 
