@@ -279,7 +279,7 @@ _DEPTH_CHANGES: Final = dict(zip(b"[]{}", (1, -1, 1, -1), strict=True))
 
 def is_too_deep(document: bytes) -> bool:
     """Whether a JSON document is nested deeper than JSON_DEPTH_LIMIT. The document must be valid JSON."""
-    if document.count(b"[") + document.count(b"{") <= JSON_DEPTH_LIMIT:
+    if _count(document, b"[") + _count(document, b"{") <= JSON_DEPTH_LIMIT:
         return False
     brackets = b"".join(_parts(document)[::2]).translate(None, _NO_BRACKETS)
     return max(accumulate(map(_DEPTH_CHANGES.__getitem__, brackets)), default=0) > JSON_DEPTH_LIMIT
@@ -290,6 +290,8 @@ JSON_VALUES_LIMIT: Final = 500_000
 memory after it is decoded.
 """
 _PIECE_BYTES: Final = 1_000_000
+_SEARCHED: Final = 64
+"""How many occurrences of a character are searched one by one before the others are counted."""
 
 
 def has_too_many_values(document: bytes) -> bool:
@@ -313,7 +315,19 @@ def has_too_many_values(document: bytes) -> bool:
 
 def _count_separators(document: bytes) -> int:
     """The number of characters that begin an array, an object or a further value."""
-    return document.count(b",") + document.count(b"[") + document.count(b"{")
+    return _count(document, b",") + _count(document, b"[") + _count(document, b"{")
+
+
+def _count(document: bytes, character: bytes) -> int:
+    """Like `document.count(character)`, which takes 1.4 ms for each megabyte, but a hundred times as fast in a document
+    that mostly is one long string, such as an attachment."""
+    count, position = 0, document.find(character)
+    while position >= 0:
+        count += 1
+        if count == _SEARCHED:
+            return count + document.count(character, position + 1)
+        position = document.find(character, position + 1)
+    return count
 
 
 def _parts(document: bytes) -> list[bytes]:

@@ -129,11 +129,11 @@ INSERTED_FIELDS = (
 """The fields of a new send that `insert_sends` stores unchanged."""
 
 
-# Insert transactional sends, their bodies and search texts. `project_id`: all projects that occur in `rows`. The
-# contact of a send is the one with the address key `recipient_key`. A send with `attempt` 1 is inserted as claimed by
-# this process and marked "transmission begun, reply unknown" (`handed_over`), because the process transmits it
-# immediately; other sends have `attempt` 0. `suppressible` are the addresses, in lower case, to look up in the
-# suppression list; null for a send that this process does not transmit.
+# Insert transactional sends, their search texts, and those bodies that are not null. `project_id`: all projects that
+# occur in `rows`. The contact of a send is the one with the address key `recipient_key`. A send with `attempt` 1 is
+# inserted as claimed by this process and marked "transmission begun, reply unknown" (`handed_over`), because this
+# process transmits it immediately; other sends have `attempt` 0. `suppressible` are the addresses, in lower case, to
+# look up in the suppression list; null for a send that this process does not transmit.
 # All rows are passed as one JSON value, because that is far cheaper to encode than a dozen arrays. `lane` 0 is
 # TRANSACTIONAL. `attempt` is the number of the latest attempt, `tries` the number of attempts that count as tries, and
 # `dated_at` the time in the `Date` header; it is known from the start only if the first attempt begins at once.
@@ -155,7 +155,7 @@ INSERTED_FIELDS = (
         where v.project_id = any ((select %(project_id)s::uuid[])::uuid[])
     ), bodies as (
         insert into send_bodies (project_id, send_id, body, sealed)
-        select project_id, id, body, decode(sealed, 'base64') from v
+        select project_id, id, body, decode(sealed, 'base64') from v where body is not null
     ), searches as (
         insert into send_search (project_id, send_id, search_text) select project_id, id, search_text from v
     ), inserted as (
@@ -170,6 +170,16 @@ INSERTED_FIELDS = (
     select id, contact_id, suppressed from v
 """)
 async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> list[InsertedSend]: ...
+
+
+# Insert the large body of a send. In `insert_sends`, PostgreSQL would write it to a file and read it several times.
+@statement("""
+    insert into send_bodies (project_id, send_id, body, sealed)
+    values (%(project_id)s, %(send_id)s, %(body)s, %(sealed)s)
+""")
+async def insert_large_body(
+    tx: Transaction, *, project_id: UUID, send_id: UUID, body: Jsonb, sealed: bytes | None
+) -> None: ...
 
 
 @statement("""

@@ -4,10 +4,10 @@ Concurrent requests are committed together (`world.batcher`), with one fsync and
 sends and events of a request are in one transaction, so a key exists only together with its sends.
 """
 
+import asyncio
 import hashlib
 import re
 from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
 from collections.abc import Sequence
 from functools import partial
 from operator import attrgetter, itemgetter
@@ -134,7 +134,7 @@ async def check_email(
     to = [_address(f"/to/{index}", text) for index, text in enumerate(data.to)]
     cc = [_address(f"/cc/{index}", text) for index, text in enumerate(data.cc or [])]
     bcc = [_address(f"/bcc/{index}", text) for index, text in enumerate(data.bcc or [])]
-    body = _body(await _content_of(call, data, context), data, settings)
+    body = await _body(await _content_of(call, data, context), data, settings)
     domain_id = await _require_domain_id(call, sender, settings, context) if require_domain else None
     scheduled_at = _schedule(call, data)
     send = msgspec.structs.replace(
@@ -243,7 +243,7 @@ def _check_unsubscribe(headers: Sequence[tuple[str, str]]) -> None:
         raise Invalid.at(f"/headers/{name}", message, "header_invalid")
 
 
-def _body(content: MessageTemplates, data: Email, settings: ProjectSettings) -> SendBody:
+async def _body(content: MessageTemplates, data: Email, settings: ProjectSettings) -> SendBody:
     reply_to = [data.reply_to] if isinstance(data.reply_to, str) else data.reply_to or []
     headers = list((data.headers or {}).items())
     names = set[str]()
@@ -265,7 +265,7 @@ def _body(content: MessageTemplates, data: Email, settings: ProjectSettings) -> 
     if len(headers) > mime.HEADERS_LIMIT:
         raise Invalid.at("/headers", f"`headers` can have at most {mime.HEADERS_LIMIT} headers.", "too_many")
     _check_unsubscribe(headers)
-    attachments = [_attachment(index, attachment) for index, attachment in enumerate(data.attachments or [])]
+    attachments = [await _attachment(index, attachment) for index, attachment in enumerate(data.attachments or [])]
     _check_size(attachments, content)
     return SendBody(
         subject=content.subject,
@@ -297,13 +297,30 @@ def _check_size(attachments: list[StoredAttachment], content: MessageTemplates) 
         )
 
 
-def _attachment(index: int, data: EmailAttachment) -> StoredAttachment:
+DECODED_CHARACTERS = 1 << 19
+"""Characters of base64 that are decoded at a time, in about a millisecond."""
+
+
+async def _decoded(encoded: str) -> bytes:
+    """Decode base64. Other requests are served between pieces of a large attachment. Raises ValueError."""
+    if len(encoded) <= DECODED_CHARACTERS:
+        return b64decode(encoded, validate=True)
+    pieces: list[bytes] = []
+    for start in range(0, len(encoded), DECODED_CHARACTERS):
+        if pieces and encoded[start - 1] == "=":
+            raise ValueError("There is padding before the end.")
+        pieces.append(b64decode(encoded[start : start + DECODED_CHARACTERS], validate=True))
+        await asyncio.sleep(0)
+    return b"".join(pieces)
+
+
+async def _attachment(index: int, data: EmailAttachment) -> StoredAttachment:
     # RFC 2045 §6.8: base64 may be broken into lines. Content in one line is not copied.
     has_lines = "\n" in data.content or "\r" in data.content
     encoded = data.content.translate(_WITHOUT_WHITESPACE) if has_lines else data.content
     try:
-        content = b64decode(encoded, validate=True)
-    except (Base64Error, ValueError):
+        content = await _decoded(encoded)
+    except ValueError:  # binascii.Error is one, too.
         raise Invalid.at(f"/attachments/{index}/content", "The content is not valid base64.", "invalid") from None
     attachment = mime.Attachment(
         filename=data.filename,
@@ -451,7 +468,10 @@ async def submit(call: Call, request: SubmissionRequest) -> Committed | Idempote
 
     Records events and wakes the workers. Raises IdempotencyKeyInProgress, IdempotencyKeyReused or PlanLimitReached.
     """
-    committed: Committed | None = await call.world.batcher(commit_all, by=attrgetter("project_id"))(request)
+    batcher = call.world.batcher(commit_all, by=attrgetter("project_id"))
+    if _is_large(request):
+        batcher = call.world.batcher(commit_large, max_batch_size=LARGE_TOGETHER, by=attrgetter("project_id"))
+    committed: Committed | None = await batcher(request)
     if committed is not None:
         return committed
     assert request.key is not None, "Only a request with a key can be a repetition."
@@ -477,6 +497,29 @@ async def stored_response(call: Call, key: IdempotencyKey) -> IdempotencyRow | N
     if row.is_running:
         raise IdempotencyKeyInProgress
     return row
+
+
+LARGE_SENDS = 50
+LARGE_OCTETS = 250_000
+"""A request with more sends, or with a larger one, is committed apart from small ones, which would wait for it."""
+LARGE_TOGETHER = 4
+"""Large requests in one transaction."""
+
+
+def _is_large(request: SubmissionRequest) -> bool:
+    sends = request.sends
+    return len(sends) > LARGE_SENDS or any(_octets_of(new_send.body) > LARGE_OCTETS for new_send in sends)
+
+
+def _octets_of(body: SendBody) -> int:
+    """The approximate size of a body: that of its parts and attachments."""
+    octets = len(body.html or "") + len(body.text or "")
+    return octets + sum(len(attachment.content) for attachment in body.attachments) if body.attachments else octets
+
+
+async def commit_large(world: "World", requests: list[SubmissionRequest]) -> list[Committed | None | BaseException]:
+    """Like `commit_all`, in batches of their own."""
+    return await commit_all(world, requests)
 
 
 async def commit_all(world: "World", requests: list[SubmissionRequest]) -> list[Committed | None | BaseException]:
@@ -576,13 +619,19 @@ async def _claim_keys(tx: Transaction, requests: list[SubmissionRequest]) -> lis
     ]
 
 
+def _stored_body(body: SendBody, sealed: bytes | None) -> SendBody:
+    return body if sealed is None else redacted_body(body)
+
+
 async def _insert(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, store.InsertedSend]:
     """Insert new sends, and return them by their ids."""
+    large = [new_send for new_send in new_sends if _octets_of(new_send.body) > LARGE_OCTETS]
+    apart = {new_send.send.id for new_send in large}
     rows = [
         {name: getattr(send, name) for name in store.INSERTED_FIELDS}
         | {
-            "body": body if sealed is None else redacted_body(body),
-            "sealed": sealed and b64encode(sealed).decode(),
+            "body": None if send.id in apart else _stored_body(body, sealed),
+            "sealed": b64encode(sealed).decode() if sealed is not None and send.id not in apart else None,
             "recipient_key": parsed_address_key(address_of(send.recipient)),
             "suppressible": [recipient.lower() for recipient in recipients_of(send)] if deliver_now else None,
             "search_text": search_text(send),
@@ -593,6 +642,11 @@ async def _insert(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, store
     ]
     project_ids = sorted({new_send.send.project_id for new_send in new_sends})
     inserted = await store.insert_sends(tx, project_id=project_ids, rows=Jsonb(rows))
+    for one in large:
+        body = Jsonb(_stored_body(one.body, one.sealed))
+        await store.insert_large_body(
+            tx, project_id=one.send.project_id, send_id=one.send.id, body=body, sealed=one.sealed
+        )
     return {row.id: row for row in inserted}
 
 

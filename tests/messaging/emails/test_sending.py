@@ -1,5 +1,6 @@
 """Sending over HTTP: submission, delivery, and the log."""
 
+import base64
 import email
 import email.policy
 import json
@@ -271,6 +272,23 @@ async def test_a_message_that_is_too_large_without_rendering_is_refused(project,
     assert [item["status"] for item in batch.json()["data"]] == ["FAILED", "QUEUED"]
     assert batch.json()["data"][0]["error"].startswith("/attachments")
     assert (await project.client.get("/emails/logs")).json()["total"] == 1
+
+
+async def test_large_and_small_messages_of_a_batch_are_stored_with_their_bodies(project, run_due_work):
+    """A large body is inserted by a statement of its own, and its base64 is decoded in pieces."""
+    content = bytes(range(256)) * 4_000
+    attachment = {"filename": "scan.bin", "content": base64.b64encode(content).decode()}
+    large = {**MAIL, "subject": "Large", "attachments": [attachment]}
+    broken = {**large, "attachments": [{**attachment, "content": f"{attachment['content']}===="}]}
+    padded = {**large, "attachments": [{**attachment, "content": "YQ==" * 200_000}]}
+    batch = await project.client.post("/emails/batch", {"emails": [large, MAIL, broken, padded]})
+    assert [item["status"] for item in batch.json()["data"]] == ["QUEUED", "QUEUED", "FAILED", "FAILED"]
+    await run_due_work()
+    sent, small = [await message_of(project, item["id"]) for item in batch.json()["data"][:2]]
+    assert [part.get_content() for part in sent.iter_attachments()] == [content]
+    assert small.get_content().strip() == "Hello."
+    single = await project.client.post("/emails", large)
+    assert single.json()["status"] == "DELIVERED"
 
 
 async def test_a_relay_that_is_not_configured_is_refused(project, world):
