@@ -47,11 +47,13 @@ class _Connection(asyncio.Protocol):
 
 
 class _Load:
-    def __init__(self, request_of: Callable[[int], bytes], connections: int, seconds: float) -> None:
+    def __init__(
+        self, request_of: Callable[[int], bytes], connections: int, seconds: float, statuses: Counter[int]
+    ) -> None:
         self.request_of = request_of
         self.ends = time.perf_counter() + seconds
         self.times: list[float] = []
-        self.statuses: Counter[int] = Counter()
+        self.statuses = statuses
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._open = connections
 
@@ -62,14 +64,21 @@ class _Load:
 
 
 async def generate_load(
-    port: int, request_of: Callable[[int], bytes], *, connections: int, seconds: float
+    port: int,
+    request_of: Callable[[int], bytes],
+    *,
+    connections: int,
+    seconds: float,
+    statuses: Counter[int] | None = None,
 ) -> tuple[float, list[float], Counter[int]]:
     """Send `request_of(number)` again and again on each connection; `number` is that of the connection, from 0. Each
-    connection has a loopback address of its own.
+    connection has a loopback address of its own. The responses are also counted in `statuses`, for a caller that ends
+    this before its time.
 
     Returns responses per second, durations in seconds, and the number of responses by status.
     """
-    loop, load, began = asyncio.get_running_loop(), _Load(request_of, connections, seconds), time.perf_counter()
+    loop, began = asyncio.get_running_loop(), time.perf_counter()
+    load = _Load(request_of, connections, seconds, Counter() if statuses is None else statuses)
     for number in range(connections):
         address = (f"127.1.{number // 250}.{1 + number % 250}", 0)
         await loop.create_connection(

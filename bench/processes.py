@@ -49,7 +49,8 @@ def part_of(command: str) -> Part:
         return "PostgreSQL"
     if "smtp-sink" in command or "smtp_sink" in command:
         return "sink"
-    words = command.replace(" -m postern ", " /postern ", 1).split()
+    command = command.replace(" -m postern.cli.child ", " /postern ", 1).replace(" -m postern ", " /postern ", 1)
+    words = command.split()
     return words[2] if len(words) > 2 and words[1].endswith("/postern") else "other"
 
 
