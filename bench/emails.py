@@ -115,7 +115,7 @@ class Server:
                 process.kill()
         self.running.clear()
 
-    def call(self, method: str, path: str, body=None, token: str | None = None):
+    def call(self, method: str, path: str, body=None, token: str | None = None, **headers: str):
         """Send a request and return the JSON response. Raises HTTPError."""
         request = urllib.request.Request(
             self.base + path, json.dumps(body).encode() if body is not None else None, method=method
@@ -123,6 +123,8 @@ class Server:
         request.add_header("content-type", "application/json")
         if token:
             request.add_header("authorization", f"Bearer {token}")
+        for name, value in headers.items():
+            request.add_header(name, value)
         return json.loads(urllib.request.urlopen(request, timeout=60).read() or b"null")
 
     def project(self) -> tuple[str, str, str]:
