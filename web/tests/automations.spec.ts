@@ -67,7 +67,7 @@ async function branching(shop: Shop, name = "Orders", active = false): Promise<s
 
 async function asViewer(page: Page): Promise<void> {
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
 }

@@ -76,7 +76,7 @@ const saved = (page: Page) => page.locator(".saving", { hasText: /^Saved$/ });
 /** Show text instead of frames: axe cannot look into a frame that runs no scripts. */
 async function withoutFrames(page: Page): Promise<void> {
   await page.route("**/templates/render", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), html: null } });
   });
   await page.route(/\/emails\/logs\/[^/]+\/preview$/, (route) => route.fulfill({ json: {} }));
@@ -109,7 +109,7 @@ async function withDays(page: Page): Promise<void> {
 
 async function asViewer(page: Page): Promise<void> {
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
 }

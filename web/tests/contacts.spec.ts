@@ -650,7 +650,7 @@ test.describe("when the server fails", () => {
 
 test("a viewer sees no actions", async ({ signedIn: page }) => {
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
   const { id } = await api.contacts.create({ email: address("viewer"), attributes: { city: "Berlin" } });

@@ -24,7 +24,7 @@ async function more(page: Page, item: string): Promise<void> {
 
 async function asViewer(page: Page): Promise<void> {
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
 }

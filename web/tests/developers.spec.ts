@@ -491,7 +491,7 @@ test("keys alone go through the tabs, open a webhook and a delivery, and return"
 
 test("a viewer sees no action that the server would refuse", async ({ signedIn: page }) => {
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
   const project = await newProject("Viewer");

@@ -39,7 +39,7 @@ const rowOf = (page: Page, name: string) =>
 
 async function asViewer(page: Page): Promise<void> {
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
 }

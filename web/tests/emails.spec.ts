@@ -445,7 +445,7 @@ test.describe("with something that is gone", () => {
 
 test("a viewer sees no actions", async ({ signedIn: page }) => {
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
   const id = await sendMail({ to: ["bounced+viewer@postern.test"] });

@@ -223,7 +223,7 @@ test.describe("the session ends in the middle", () => {
     await page.goto(at(`/campaigns/${id}`));
     await expect(page.getByLabel("Subject", { exact: true })).toBeVisible();
     await page.route("**/dashboard/api/auth/sign-in", async (route) => {
-      const response = await route.fetch();
+      const response = await route.fetch({ maxRetries: 3 });
       const body = (await response.json()) as { developer: object };
       await route.fulfill({ response, json: { ...body, developer: { ...body.developer, id: "somebody-else" } } });
     });
@@ -275,7 +275,7 @@ test.describe("the server restarts in the middle", () => {
     await page.route(emails, async (route) => {
       keys.add(route.request().headers()["idempotency-key"]);
       if (!isAway) {
-        await route.fetch();
+        await route.fetch({ maxRetries: 3 });
         isAway = true;
         await control("stop");
       }

@@ -731,7 +731,7 @@ test("what is stuck is named with its consequence and what to do", async ({ sign
   await expect(page.getByText("Everything works, nothing is stuck")).toBeVisible();
   await expect(page.getByRole("link", { name: "Running · nothing stuck" })).toBeVisible();
   await page.route("**/readyz", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     const body = await response.json();
     body.parts.worker = { ok: false, detail: "no heartbeat since 10:41" };
     await route.fulfill({ json: body });

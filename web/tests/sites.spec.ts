@@ -114,7 +114,7 @@ test.describe("with a server that refuses", () => {
 
 test("a viewer sees sites without actions", async ({ signedIn: page }) => {
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
   await page.route(/\/delivery\/sites/, (route) => route.fulfill({ json: [site("bigmail", { waiting: 2 })] }));

@@ -22,7 +22,7 @@ async function newTemplate(name: string, subject = "Hello {{ firstName }}"): Pro
 /** Show the text instead of the frame: axe cannot look into a frame that runs no scripts. */
 async function withoutFrames(page: Page): Promise<void> {
   await page.route("**/templates/render", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), html: null } });
   });
 }
@@ -280,7 +280,7 @@ test.describe("when the server fails", () => {
 test("a viewer sees no actions", async ({ signedIn: page }) => {
   await withoutFrames(page);
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
   const id = await newTemplate(unique("viewer"));

@@ -146,7 +146,7 @@ test("keys alone fold the tour and show it again from the list of keys", async (
 test("a viewer is offered no tour", async ({ signedIn: page }) => {
   const { path } = await newProject("Viewer");
   await page.route("**/dashboard/api/account", async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch({ maxRetries: 3 });
     await route.fulfill({ response, json: { ...(await response.json()), role: "VIEWER" } });
   });
   await page.goto(path);
