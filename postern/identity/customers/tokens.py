@@ -570,6 +570,11 @@ async def public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.Ellip
     return public_keys.remember((project_id, key_id), public)
 
 
+async def is_published_key(db: Queries, project_id: UUID, key_id: UUID, now: Moment) -> bool:
+    """Whether the JWKS of the project has the key, so that it has not retired. Read at every call."""
+    return any(key.id == key_id for key in await token_store.keys(db, project_id=project_id, now=now))
+
+
 async def _new_key(db: Queries, world: "World", project_id: UUID, now: Moment, active_at: Moment) -> SigningKey:
     private = ec.generate_private_key(ec.SECP256R1())
     der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())

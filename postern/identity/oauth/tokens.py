@@ -21,7 +21,7 @@ from postern.identity.customers.requirements import (
     meets_sso_requirement,
     read_requirements,
 )
-from postern.identity.customers.tokens import JWT_TYP, issuer_of, public_key, signing_key
+from postern.identity.customers.tokens import JWT_TYP, is_published_key, issuer_of, public_key, signing_key
 from postern.identity.oauth.model import (
     STANDARD_SCOPES,
     TOKEN_LIFE,
@@ -79,20 +79,24 @@ def acr_of(signed_in: SignedInCustomer) -> str:
     return MULTI_FACTOR if is_multi_factor(signed_in.methods) else SINGLE_FACTOR
 
 
-async def effective_scopes(call: Call, signed_in: SignedInCustomer, scopes: list[str]) -> list[str]:
-    """The granted scopes without permissions that the customer does not have now: in the project, or in the active
-    organization of the session."""
+async def effective_scopes(call: Call, signed_in: SignedInCustomer, scopes: list[str]) -> tuple[list[str], list[str]]:
+    """The granted scopes without permissions that the customer does not have now in the project; and the permissions
+    among them that the customer has in the active organization of the session.
+
+    They are separate, because a permission in an organization is for the data of that organization only: an OWNER has
+    all permissions there, and may have none in the project.
+    """
     keys = permission_scopes(scopes)
     if not keys:
-        return scopes
+        return scopes, []
     try:
         granted = await access.granted_permissions(
             call.db, call.project_id, signed_in.customer_id, signed_in.organization_id
         )
     except SubjectMissing:
-        return [scope for scope in scopes if scope in STANDARD_SCOPES]
-    held = {*granted.permissions, *(granted.organization_permissions or [])}
-    return [scope for scope in scopes if scope in STANDARD_SCOPES or scope in held]
+        return [scope for scope in scopes if scope in STANDARD_SCOPES], []
+    allowed = [scope for scope in scopes if scope in STANDARD_SCOPES or scope in granted.permissions]
+    return allowed, [key for key in keys if key in (granted.organization_permissions or [])]
 
 
 async def meets_requirements(call: Call, signed_in: SignedInCustomer) -> bool:
@@ -138,7 +142,9 @@ async def issue_tokens(
     }
     shared = {"iss": issuer, "sub": str(grant.customer_id), "iat": issued_at, "exp": int(expires_at.timestamp())}
     scopes = [scope for scope in scopes if scope in client.scopes]  # The client may have lost some since.
-    allowed = await effective_scopes(call, signed_in, scopes)
+    allowed, in_organization = await effective_scopes(call, signed_in, scopes)
+    organization_id = signed_in.organization_id
+    organization = {"id": str(organization_id), "permissions": in_organization}
     claims = {
         **shared,
         **authentication,
@@ -146,7 +152,7 @@ async def issue_tokens(
         "client_id": client.client_id,
         "jti": f"{grant.id}.{new_token(12)}",
         "scope": " ".join(allowed),
-        **({"org": {"id": str(signed_in.organization_id)}} if signed_in.organization_id is not None else {}),
+        **({"org": organization} if organization_id is not None else {}),
     }
     headers = {"kid": str(key_id)}
     access_token = jwt.encode(claims, private, algorithm="ES256", headers={**headers, "typ": JWT_TYP})
@@ -202,7 +208,10 @@ async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
     """The claims of an access token of a client; None if it is not valid, has expired, or is a token of a session or
     an ID token. Whether its session and client still exist must be read from the database."""
     claims = await _verified_claims(call, token, JWT_TYP)
-    if claims is None or not isinstance(claims.get("client_id"), str) or not isinstance(claims.get("exp"), int):
+    if claims is None or not await is_published_key(call.db, call.project_id, _key_id(token), call.now):
+        # A key that has leaked, and was rotated for it, signs no tokens that are accepted.
+        return None
+    if not isinstance(claims.get("client_id"), str) or not isinstance(claims.get("exp"), int):
         return None
     audiences = {audience_of(call.world, call.project_id, test=test): test for test in (False, True)}
     audience = claims.get("aud")
@@ -221,7 +230,8 @@ async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
 
 
 async def read_id_token_hint(call: Call, token: str) -> dict[str, Any] | None:
-    """The claims of an ID token that this provider has issued, also if it has expired; None for other tokens."""
+    """The claims of an ID token that this provider has issued, also if it has expired or its key has retired; None for
+    other tokens. It names a customer and a session, and is no credential."""
     claims = await _verified_claims(call, token, ID_TOKEN_TYP)
     if claims is None or as_id(claims.get("aud")) == NO_ID or as_id(claims.get("sid")) == NO_ID:
         return None
@@ -234,9 +244,8 @@ async def _verified_claims(call: Call, token: str, typ: str) -> dict[str, Any] |
     if len(token) > TOKEN_LIMIT or not token.isascii():
         return None
     try:
-        header = jwt.get_unverified_header(token)
-        key = await public_key(call.world, call.project_id, as_id(header.get("kid")))
-        if header.get("typ") != typ or key is None:
+        key = await public_key(call.world, call.project_id, _key_id(token))
+        if jwt.get_unverified_header(token).get("typ") != typ or key is None:
             return None
         return jwt.decode(
             token,
@@ -253,6 +262,11 @@ async def _verified_claims(call: Call, token: str, typ: str) -> dict[str, Any] |
         )
     except (jwt.PyJWTError, ValueError):
         return None
+
+
+def _key_id(token: str) -> UUID:
+    """The id of the key of a JWT; NO_ID if it is malformed. Raises PyJWTError if the header is malformed."""
+    return as_id(jwt.get_unverified_header(token).get("kid"))
 
 
 def refresh_token_of(secrets: Secrets, grant: GrantRow) -> str:

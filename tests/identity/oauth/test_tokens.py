@@ -3,10 +3,12 @@
 import asyncio
 import base64
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import jwt
 import pytest
 
+from postern.identity.customers.tokens import KEY_ACTIVE_AFTER, KEY_RETIRED_AFTER, signing_key
 from postern.identity.oauth import endpoints
 from postern.identity.oauth.model import CODE_LIFE, TOKEN_LIFE
 from postern.kernel.limits import RateLimit
@@ -214,6 +216,57 @@ async def test_scopes_are_permissions_that_the_customer_has(provider):
     assert jwt.decode(renewed["access_token"], options={"verify_signature": False})["scope"] == renewed["scope"]
 
 
+async def test_permissions_in_an_organization_are_not_scopes(provider):
+    """An OWNER has all permissions in the organization, and without a role in the project none there."""
+    key = await provider.project.key("access:write", "customers:write")
+    for name in ("posts:read", "posts:write"):
+        await key.post("/access/permissions", {"key": name, "description": f"Work with posts ({name})."})
+    await provider.register(firstParty=True, scopes=["openid", "posts:read", "posts:write", "offline_access"])
+    browser = provider.browser()
+    customer = (await provider.auth.signed_up(browser.address))["customer"]["id"]
+    client = provider.project.client
+    organization = (await client.post("/b2b/organizations", {"name": "Acme"})).json()["id"]
+    members = f"/b2b/organizations/{organization}/members"
+    assert (await client.post(members, {"customerId": customer, "roles": ["OWNER"]})).status_code == 201
+    response = parameters_of(await browser.sign_in(await browser.authorize(scope="openid posts:read offline_access")))
+    tokens = (await provider.exchange(response["code"])).json()
+    assert tokens["scope"] == "openid offline_access"
+    claims = await provider.verified(tokens["access_token"], provider.issuer)
+    assert claims["scope"] == "openid offline_access"
+    assert claims["org"] == {"id": organization, "permissions": ["posts:read"]}, "only those that the client asked for"
+    introspected = await provider.introspect(tokens["access_token"])
+    assert (introspected["scope"], introspected["org"]) == (claims["scope"], claims["org"])
+    await key.post("/access/roles", {"key": "reader", "scope": "PROJECT", "permissions": ["posts:read"]})
+    assert (await key.patch(f"/customers/{customer}/roles", {"roles": ["reader"]})).status_code == 200
+    renewed = (await provider.refresh(tokens["refresh_token"])).json()
+    assert renewed["scope"] == "openid posts:read offline_access"
+
+
+async def test_tokens_of_a_retired_key_are_refused(first_party, clock, world):
+    """A key that has leaked can sign tokens that do not expire; rotation must end them."""
+    _, tokens = await signed_in(first_party)
+    project = first_party.project
+    key_id, private = await signing_key(world.db, world, project.id, clock())
+    claims = jwt.decode(tokens["access_token"], options={"verify_signature": False})
+    forged = jwt.encode(
+        {**claims, "exp": claims["exp"] + 86_400},
+        private,
+        algorithm="ES256",
+        headers={"kid": str(key_id), "typ": "at+jwt"},
+    )
+    assert (await first_party.userinfo(forged)).status_code == 200
+    assert (await project.developer.post(f"/projects/{project.id}/auth/signing-keys/rotate")).status_code < 300
+    clock.move(KEY_ACTIVE_AFTER + KEY_RETIRED_AFTER + timedelta(seconds=1))
+    assert (await first_party.userinfo(forged)).status_code == 401
+    assert await first_party.introspect(forged) == {"active": False}
+    renewed = (await first_party.refresh(tokens["refresh_token"])).json()
+    assert (await first_party.userinfo(renewed["access_token"])).status_code == 200
+    browser = first_party.browser()
+    query = urlencode({"id_token_hint": tokens["id_token"]})
+    asked = await browser.open(f"{first_party.base}/logout?{query}")
+    assert "Sign out?" in asked.text, "an ID token of that key still names its session"
+
+
 def basic(name, secret):
     return {"authorization": f"Basic {base64.b64encode(f'{name}:{secret}'.encode()).decode()}"}
 
@@ -300,7 +353,7 @@ async def test_access_tokens_have_the_active_organization(first_party):
     response = parameters_of(await browser.sign_in(await browser.authorize()))
     tokens = (await first_party.exchange(response["code"])).json()
     claims = await first_party.verified(tokens["access_token"], first_party.issuer)
-    assert claims["org"] == {"id": organization}
+    assert claims["org"] == {"id": organization, "permissions": []}
     suspended = await client.patch(f"/b2b/organizations/{organization}", {"status": "SUSPENDED"})
     assert suspended.status_code == 200, suspended.text
     renewed = (await first_party.refresh(tokens["refresh_token"])).json()
