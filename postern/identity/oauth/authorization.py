@@ -22,6 +22,7 @@ from postern.identity.oauth import device_store, store
 from postern.identity.oauth.browsers import (
     browser_session,
     client_response,
+    end_session,
     error_page,
     is_same_browser,
     oauth_path,
@@ -73,6 +74,7 @@ AUTHORIZE_RATE = RateLimit("oauth-authorize", 60, timedelta(seconds=10))
 REQUEST_TRIES = 30
 """How often the pages of one authorization request can be opened or submitted."""
 BODY_LIMIT = 16_384
+DEVICE_EXPIRED = "The code of the device has expired or was used already. Look at the device again."
 EXPIRED = "This sign-in has expired or is finished already. Go back to the app and start again."
 LOGIN_REQUIRED = OAuthError("login_required", "The customer must sign in.")
 CONSENT_REQUIRED = OAuthError("consent_required", "The customer must allow the client its scopes.")
@@ -172,8 +174,8 @@ async def authorize_by_form(call: Call, request: RawRequest) -> HttpResponse:
 async def continue_authorization(
     call: Call, request: RawRequest, state: str = "", code: str = "", error: str = ""
 ) -> HttpResponse:
-    """Where the hosted sign-in pages return to. Remembers the session in a cookie, and continues the authorization
-    request whose token is `state`."""
+    """Where the hosted sign-in pages return to. Remembers the session in a cookie, ends the one that the browser had
+    before, and continues the authorization request whose token is `state`."""
     try:
         challenge = await _stored_request(call, request, state)
         client = await _client_of(call, challenge.payload)
@@ -194,6 +196,10 @@ async def continue_authorization(
     if client.is_test:
         async with call.db.transaction() as tx:
             await session_store.mark_test(tx, project_id=call.project_id, id=signed_in.session_id)
+    replaced = await browser_session(call, request, test=client.is_test)
+    if replaced is not None and replaced.session_id != signed_in.session_id:
+        # Without its cookie, nobody could sign it out at the provider any more.
+        await end_session(call, replaced)
     # Not a redirect: browsers check each redirect after the form of a sign-in page against its `form-action`, which
     # does not list the client.
     return await pages.hosted_page(
@@ -264,10 +270,13 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
         try:
             async with call.db.transaction() as tx:
                 await challenges.consume(tx, challenge)
-                if stored.device_id is not None:
-                    await device_store.deny(tx, project_id=call.project_id, id=stored.device_id, now=call.now)
+                if stored.device_id is not None and not await device_store.deny(
+                    tx, project_id=call.project_id, id=stored.device_id, now=call.now
+                ):
+                    raise CodeInvalid  # The device was allowed or denied in another request.
         except CodeInvalid:
-            return await error_page(call, OAuthError("invalid_request", EXPIRED))
+            text = EXPIRED if stored.device_id is None else DEVICE_EXPIRED
+            return await error_page(call, OAuthError("invalid_request", text))
         if stored.device_id is not None:
             return await _device_notice(call, "The device was not signed in", "You can close this page.")
         denied = OAuthError("access_denied", "The customer did not allow this.")
@@ -355,10 +364,10 @@ async def _next_step(
         return "SIGN_IN"
     if "consent" in stored.prompts or stored.device_id is not None:
         return "CONSENT"
+    if not may_remember_consent(client, stored.redirect_uri):
+        return "CONSENT"  # Also for a client of the project: another app could have begun the request.
     if client.first_party:
         return None
-    if not may_remember_consent(client, stored.redirect_uri):
-        return "CONSENT"
     consent = await store.consent(
         call.db, project_id=call.project_id, customer_id=signed_in.customer_id, client_id=client.id
     )
@@ -379,7 +388,7 @@ async def _issue_code(
     if stored.device_id is not None:
         device = await device_store.device(call.db, project_id=call.project_id, id=stored.device_id)
         if device is None or device.denied_at is not None or device.expires_at <= call.now:
-            return await error_page(call, OAuthError("invalid_request", "The code of the device has expired."))
+            return await error_page(call, OAuthError("invalid_request", DEVICE_EXPIRED))
     grant_id = new_id() if device is None else device.id
     code = f"{grant_id.hex}{new_token(32)}"
     try:
@@ -395,7 +404,7 @@ async def _issue_code(
                     scopes=sorted(stored.scopes),
                     now=call.now,
                 )
-            await store.insert_grant(
+            if not await store.insert_grant(
                 tx,
                 project_id=call.project_id,
                 id=grant_id,
@@ -410,10 +419,11 @@ async def _issue_code(
                 code_expires_at=Moment.of(call.now + CODE_LIFE) if device is None else device.expires_at,
                 expires_at=Moment.of(call.now + GRANT_RETENTION),
                 now=call.now,
-            )
+            ):
+                raise CodeInvalid  # The device was allowed in another request; its id is that of the grant.
             await renew_session(tx, call, signed_in.session_id)
     except CodeInvalid:
-        return await error_page(call, OAuthError("invalid_request", EXPIRED))
+        return await error_page(call, OAuthError("invalid_request", EXPIRED if device is None else DEVICE_EXPIRED))
     if device is not None:
         return await _device_notice(call, "The device is signed in", "You can go back to it and close this page.")
     return client_response(call, target_of(stored), {"code": code}, after_form=consented)

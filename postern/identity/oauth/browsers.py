@@ -22,6 +22,7 @@ from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Moment
+from postern.platform.events import operations as events
 from postern.protocols.oidc.authorization import authorization_url
 from postern.security import session_store
 from postern.web.pages import SCRIPT_SOURCES, page
@@ -65,6 +66,25 @@ async def renew_session(db: Queries, call: Call, session_id: UUID) -> None:
         idle_expires_at=Moment.of(call.now + SESSION_IDLE),
         now=call.now,
     )
+
+
+async def end_session(call: Call, signed_in: SignedInCustomer) -> None:
+    """End a session that the provider knows, as its customer would; the refresh tokens of its clients end with it."""
+    async with call.db.transaction() as tx:
+        if await session_store.revoke_session(
+            tx,
+            project_id=call.project_id,
+            subject_id=signed_in.customer_id,
+            id=signed_in.session_id,
+            now=call.now,
+        ):
+            await events.record(
+                tx,
+                customer_call(call, signed_in),
+                "customer.signed_out",
+                signed_in.customer_id,
+                sessionId=str(signed_in.session_id),
+            )
 
 
 def session_cookie(call: Call, session_id: UUID, *, test: bool) -> str:

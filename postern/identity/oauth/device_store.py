@@ -50,10 +50,14 @@ async def insert_device(
 async def device(db: Queries, *, project_id: UUID, id: UUID) -> DeviceRow | None: ...
 
 
-# A device that has neither expired nor been denied.
+# A device that has neither expired nor been allowed or denied. A device that was allowed has a grant with its id.
 @statement("""
-    select * from oauth_devices
-    where project_id = %(project_id)s and user_code = %(user_code)s and expires_at > %(now)s and denied_at is null
+    select device.* from oauth_devices device
+    where device.project_id = %(project_id)s and device.user_code = %(user_code)s and device.expires_at > %(now)s
+      and device.denied_at is null
+      and not exists (select from oauth_grants allowed
+                      where allowed.project_id = device.project_id and allowed.id = device.id
+                          /*distributed and allowed.project_id = %(project_id)s */)
 """)
 async def device_of_user_code(db: Queries, *, project_id: UUID, user_code: str, now: Moment) -> DeviceRow | None: ...
 
@@ -69,9 +73,11 @@ async def device_of_user_code(db: Queries, *, project_id: UUID, user_code: str, 
 async def poll(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> DeviceRow | None: ...
 
 
+# Returns False if the device was allowed or denied already.
 @statement("""
     update oauth_devices set denied_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and denied_at is null
+      and not exists (select from oauth_grants where project_id = %(project_id)s and id = %(id)s)
 """)
 async def deny(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> bool: ...
 

@@ -317,13 +317,13 @@ async def _use_code(call: Call, client: ClientRow, grant: GrantRow, refused: OAu
     """The tokens of a grant whose code was checked. Raises `refused` if another request has used the code."""
     signed_in = await _session_of(call, client, grant)
     refreshable = "offline_access" in grant.scopes and "refresh_token" in client.grant_types
-    last_use = signed_in.session_expires_at if refreshable else call.now
     used = await store.use_code(
         call.db,
         project_id=call.project_id,
         id=grant.id,
         generation=1 if refreshable else 0,
-        expires_at=Moment.of(last_use + GRANT_RETENTION),
+        # Also without a refresh token: the grant says which clients must be told that the session has ended.
+        expires_at=Moment.of(signed_in.session_expires_at + GRANT_RETENTION),
         now=call.now,
     )
     if used is None:

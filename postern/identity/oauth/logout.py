@@ -1,8 +1,8 @@
 """Sign-out that a client begins (OpenID Connect RP-Initiated Logout 1.0).
 
-Signing out ends the session of the browser, and with it the refresh tokens of all clients that used it. The browser
-goes back to the client only at a registered URI. Without an ID token of this session, the customer is asked first,
-because any page can link here.
+Signing out ends the session of the browser, and with it the refresh tokens of all clients that used it; and the session
+of the ID token, if it is another one. The browser goes back to the client only at a registered URI. Without an ID token
+of the session of the browser, the customer is asked first, because any page can link here.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from postern.identity.customers import pages
 from postern.identity.oauth import store
 from postern.identity.oauth.browsers import (
     browser_session,
-    customer_call,
+    end_session,
     error_page,
     forget_session,
     oauth_path,
@@ -27,9 +27,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, as_id
-from postern.platform.events import operations as events
 from postern.protocols.oidc.authorization import authorization_url
-from postern.security import session_store
 from postern.web.pages import read_form
 
 HTML = ("text/html",)
@@ -52,8 +50,9 @@ FIELDS = {
 async def end_oauth_session(call: Call, request: RawRequest) -> HttpResponse:
     """The end-session endpoint. Takes the parameters of the form of the same path in the query.
 
-    With an `id_token_hint` of the present session, it ends at once; otherwise a page asks the customer. Then the
-    browser goes to `post_logout_redirect_uri` with `state`, or sees a notice. A URI that is not registered is refused.
+    With an `id_token_hint` of the present session, it ends at once; otherwise a page asks the customer, and the session
+    of the hint ends too. Then the browser goes to `post_logout_redirect_uri` with `state`, or sees a notice. A URI that
+    is not registered is refused.
     """
     try:
         parameters = require_single(list(request.query_params.multi_items()))
@@ -64,24 +63,12 @@ async def end_oauth_session(call: Call, request: RawRequest) -> HttpResponse:
         return await error_page(call, error)
     test = client is not None and client.is_test
     signed_in = await browser_session(call, request, test=test)
-    if signed_in is None:
+    hinted = await _session_of(call, hint, test=test)
+    if signed_in is None and hinted is None:
         return await _after_logout(call, client, parameters)
-    if hint is None or as_id(hint["sid"]) != signed_in.session_id:
-        return await pages.hosted_page(
-            call,
-            "oauth-logout.html",
-            None,
-            form_target=parameters.get("post_logout_redirect_uri"),
-            action=f"{oauth_path(call)}/logout/confirm",
-            account=signed_in.email or signed_in.name or str(signed_in.customer_id),
-            fields={
-                "session": str(signed_in.session_id),
-                "client_id": "" if client is None else client.client_id,
-                "post_logout_redirect_uri": parameters.get("post_logout_redirect_uri", ""),
-                "state": parameters.get("state", ""),
-            },
-        )
-    await _end_session(call, signed_in)
+    if signed_in is None or hinted is None or hinted.session_id != signed_in.session_id:
+        return await _question(call, client, parameters, signed_in, hint if hinted is not None else None)
+    await end_session(call, signed_in)
     return await _after_logout(call, client, parameters)
 
 
@@ -116,18 +103,66 @@ async def end_oauth_session_by_form(call: Call, request: RawRequest) -> HttpResp
     other_statuses=(303,),
 )
 async def confirm_logout(call: Call, request: RawRequest) -> HttpResponse:
-    """The form of the page that asks whether to sign out: end the session."""
+    """The form of the page that asks whether to sign out: end the session of the browser, and that of the
+    `id_token_hint`. If the browser has another session than the page was shown to, the customer is asked again."""
     form = await read_form(request)  # Refuses forms of other sites.
     parameters = {name: value for name, value in form.items() if value}
     try:
-        client = await _client_of(call, parameters, None)
+        hint = await _hint_of(call, parameters)
+        client = await _client_of(call, parameters, hint)
         _require_redirect(client, parameters)
     except OAuthError as error:
         return await error_page(call, error)
-    signed_in = await browser_session(call, request, test=client is not None and client.is_test)
-    if signed_in is not None and str(signed_in.session_id) == parameters.get("session"):
-        await _end_session(call, signed_in)
+    test = client is not None and client.is_test
+    signed_in = await browser_session(call, request, test=test)
+    if signed_in is not None and str(signed_in.session_id) != parameters.get("session"):
+        again = urlencode({name: parameters[name] for name in FIELDS if name in parameters})
+        return redirect(f"{call.world.settings.public_url}{oauth_path(call)}/logout?{again}", status=303)
+    for session in (signed_in, await _session_of(call, hint, test=test)):
+        if session is not None:
+            await end_session(call, session)
     return await _after_logout(call, client, parameters, after_form=True)
+
+
+async def _question(
+    call: Call,
+    client: ClientRow | None,
+    parameters: dict[str, str],
+    signed_in: SignedInCustomer | None,
+    hint: dict[str, Any] | None,
+) -> HttpResponse:
+    """The page that asks whether to sign out: `signed_in`, the session of the browser, and that of `hint`. One of them
+    is not None."""
+    account = "" if hint is None else hint.get("email", "")
+    if signed_in is not None:
+        account = signed_in.email or signed_in.name or str(signed_in.customer_id)
+    return await pages.hosted_page(
+        call,
+        "oauth-logout.html",
+        None,
+        form_target=parameters.get("post_logout_redirect_uri"),
+        action=f"{oauth_path(call)}/logout/confirm",
+        account=account,
+        client="" if client is None or hint is None else client.name,
+        fields={
+            "session": "" if signed_in is None else str(signed_in.session_id),
+            "id_token_hint": parameters.get("id_token_hint", ""),
+            "client_id": "" if client is None else client.client_id,
+            "post_logout_redirect_uri": parameters.get("post_logout_redirect_uri", ""),
+            "state": parameters.get("state", ""),
+        },
+    )
+
+
+async def _session_of(call: Call, hint: dict[str, Any] | None, *, test: bool) -> SignedInCustomer | None:
+    """The session of an ID token; None if it has ended or there is no token."""
+    if hint is None:
+        return None
+    signed_in = await store.signed_in_customer(
+        call.db, project_id=call.project_id, session_id=as_id(hint["sid"]), now=call.now
+    )
+    is_same = signed_in is not None and str(signed_in.customer_id) == hint["sub"] and signed_in.test == test
+    return signed_in if is_same else None
 
 
 async def _hint_of(call: Call, parameters: dict[str, str]) -> dict[str, Any] | None:
@@ -164,25 +199,6 @@ def _require_redirect(client: ClientRow | None, parameters: dict[str, str]) -> N
         raise OAuthError("invalid_request", "Send id_token_hint or client_id with post_logout_redirect_uri.")
     if uri not in client.post_logout_redirect_uris:
         raise OAuthError("invalid_request", "The post_logout_redirect_uri is not registered for this client.")
-
-
-async def _end_session(call: Call, signed_in: SignedInCustomer) -> None:
-    """End the session of the browser; the refresh tokens of its clients end with it."""
-    async with call.db.transaction() as tx:
-        if await session_store.revoke_session(
-            tx,
-            project_id=call.project_id,
-            subject_id=signed_in.customer_id,
-            id=signed_in.session_id,
-            now=call.now,
-        ):
-            await events.record(
-                tx,
-                customer_call(call, signed_in),
-                "customer.signed_out",
-                signed_in.customer_id,
-                sessionId=str(signed_in.session_id),
-            )
 
 
 async def _after_logout(

@@ -20,7 +20,7 @@ SECRET_GRACE_LIMIT_SECONDS = 604_800
 CODE_LIFE = timedelta(seconds=60)
 """How long an authorization code is valid (RFC 6749 §4.1.2 recommends at most ten minutes)."""
 GRANT_RETENTION = timedelta(days=1)
-"""How long a grant is kept after its code was issued, or after its last refresh token has expired."""
+"""How long a grant is kept after its code was issued, or, if the code was used, after the session has ended."""
 REQUEST_LIFE = timedelta(minutes=30)
 """How long signing in and consenting may take after an authorization request."""
 PUSHED_LIFE = timedelta(seconds=90)

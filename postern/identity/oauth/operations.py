@@ -66,7 +66,8 @@ async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWi
     """Register a client of the project's OpenID provider.
 
     The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has none.
-    Customers are asked whether they allow the client its scopes, unless it is `firstParty`. A TEST key can register
+    Customers are asked whether they allow the client its scopes, unless it is `firstParty`. For a PUBLIC client with a
+    redirect URI that another app could take, they are asked each time. A TEST key can register
     only TEST clients.
     """
     environment = data.environment or call.caller.environment

@@ -131,11 +131,13 @@ async def delete_consent(tx: Transaction, *, project_id: UUID, customer_id: UUID
 # Grants.
 
 
+# Returns False if there is a grant with this id: that of a device has the id of the device.
 @statement("""
     insert into oauth_grants (project_id, id, client_id, customer_id, session_id, scopes, redirect_uri, nonce,
                               code_hash, code_challenge, code_expires_at, created_at, expires_at, due_at)
     values (%(project_id)s, %(id)s, %(client_id)s, %(customer_id)s, %(session_id)s, %(scopes)s, %(redirect_uri)s,
             %(nonce)s, %(code_hash)s, %(code_challenge)s, %(code_expires_at)s, %(now)s, %(expires_at)s, %(expires_at)s)
+    on conflict (project_id, id) do nothing
 """)
 async def insert_grant(
     db: Queries,
@@ -153,7 +155,7 @@ async def insert_grant(
     code_expires_at: Moment,
     expires_at: Moment,
     now: Moment,
-) -> None: ...
+) -> bool: ...
 
 
 @statement("select * from oauth_grants where project_id = %(project_id)s and id = %(id)s")

@@ -105,6 +105,35 @@ async def test_only_clients_that_used_the_session_are_told(auth, run_due_work):
         assert [request.path for request in receiver.requests] == ["/logout"], "the other's code was not used"
 
 
+async def test_a_client_without_refresh_tokens_is_told_days_later(auth, run_due_work, clock):
+    async with http_receiver() as receiver:
+        provider = Provider(auth)
+        await provider.register(firstParty=True, backchannelLogoutUri=receiver.url("/logout"))
+        browser = provider.browser()
+        response = parameters_of(await browser.signed_in(scope="openid"))
+        tokens = (await provider.exchange(response["code"])).json()
+        assert "refresh_token" not in tokens
+        clock.move(timedelta(days=3))
+        await run_due_work()
+        assert (await provider.exchange(response["code"])).json()["error"] == "invalid_grant"
+        await browser.open(f"{provider.base}/logout?{urlencode({'id_token_hint': tokens['id_token']})}")
+        await run_due_work()
+        (request,) = receiver.requests
+        claims = await provider.verified(tokens["id_token"], provider.oauth_client["clientId"])
+        assert (await logout_claims(provider, request))["sid"] == claims["sid"]
+
+
+async def test_a_client_is_told_when_another_sign_in_replaces_the_session(auth, run_due_work, clock):
+    async with http_receiver() as receiver:
+        provider, browser, tokens = await signed_in(auth, receiver)
+        clock.move(timedelta(seconds=1))
+        parameters_of(await browser.sign_in(await browser.authorize(prompt="login")))
+        await run_due_work()
+        (request,) = receiver.requests
+        claims = await provider.verified(tokens["id_token"], provider.oauth_client["clientId"])
+        assert (await logout_claims(provider, request))["sid"] == claims["sid"]
+
+
 async def test_addresses_that_must_not_be_called_are_refused(provider):
     for uri in ("http://169.254.169.254/latest", "ftp://example.com/logout", "https://[::]/logout", "no url at all"):
         body = {"name": "App", "redirectUris": ["https://a.example/"], "backchannelLogoutUri": uri}

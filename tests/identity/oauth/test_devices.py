@@ -89,6 +89,25 @@ async def test_a_browser_that_is_signed_in_is_asked_every_time(television, clock
     assert (await entered(browser, second["user_code"])).status_code == 400
 
 
+async def test_a_device_is_allowed_or_denied_once(television, clock):
+    device = await begin(television)
+    first = television.browser()
+    consent = await consent_page(first, device)
+    second = television.browser()
+    other_consent = await consent_page(second, device)
+    third_consent = await second.open((await entered(second, device["user_code"])).headers["location"])
+    assert "The device is signed in" in (await first.submit(consent, decision="allow")).text
+    for page, decision in ((other_consent, "allow"), (third_consent, "deny")):
+        refused = await second.submit(page, decision=decision)
+        assert refused.status_code == 400, refused.text
+        assert "expired or was used already" in refused.text
+    assert (await entered(second, device["user_code"])).status_code == 400, "the code was used"
+    clock.move(timedelta(seconds=6))
+    tokens = (await poll(television, device)).json()
+    claims = await television.verified(tokens["id_token"], television.oauth_client["clientId"])
+    assert claims["email"] == first.address
+
+
 async def test_a_device_that_asks_too_often_is_slowed_down(television, clock):
     device = await begin(television)
     errors = [(await poll(television, device)).json()["error"] for _ in range(2)]

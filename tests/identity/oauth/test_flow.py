@@ -304,6 +304,14 @@ async def test_public_clients_use_pkce_and_loopback_ports(provider):
     assert "form-action 'self' com.example.reports:;" in page.headers["content-security-policy"]
     assert (await browser.submit(page, decision="allow")).headers["location"].startswith(f"{app}?code=")
     assert "code" in parameters_of(await browser.authorize()), "the owner of an https URL is known"
+    await provider.register(
+        type="PUBLIC", firstParty=True, redirectUris=[app, "http://127.0.0.1/callback", REDIRECT_URI]
+    )
+    for uri in (app, "http://127.0.0.1:51234/callback"):
+        assert "is part of" in (await browser.authorize(redirect_uri=uri)).text, "also for a client of the project"
+        refused = parameters_of(await browser.authorize(redirect_uri=uri, prompt="none"), uri)
+        assert refused["error"] == "consent_required"
+    assert "code" in parameters_of(await browser.authorize(prompt="none"))
 
 
 async def test_a_request_can_be_pushed(first_party, clock):

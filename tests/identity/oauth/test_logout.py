@@ -60,12 +60,51 @@ async def test_a_page_of_another_session_signs_nobody_out(session):
     assert page.status_code == 200
     other = provider.browser()
     await other.signed_in()
-    done = await other.submit(page)
-    assert "You are signed out" in done.text
-    assert "code" in parameters_of(await browser.authorize(prompt="none"))
+    again = await other.submit(page)
+    assert again.status_code == 303, "the other browser is asked about its own session"
+    assert "set-cookie" not in again.headers
+    assert other.address in (await other.open(again.headers["location"])).text
+    for opened in (browser, other):
+        assert "code" in parameters_of(await opened.authorize(prompt="none"))
     assert (await provider.refresh(tokens["refresh_token"])).status_code == 200
-    asked = await log_out(provider, other, id_token_hint=tokens["id_token"])
+
+
+async def test_the_session_of_the_id_token_ends_too(session):
+    """Also if the browser has another session or none: it is never told that it is signed out while that lives."""
+    provider, _, tokens = session
+    other = provider.browser()
+    own = (await provider.exchange(parameters_of(await other.signed_in())["code"])).json()
+    asked = await log_out(provider, other, id_token_hint=tokens["id_token"], post_logout_redirect_uri=AFTER)
     assert asked.status_code == 200, "an ID token of another session does not sign out at once"
+    assert (await provider.refresh(tokens["refresh_token"])).status_code == 200
+    assert other.address in asked.text
+    assert "Northwind Reports" in asked.text
+    done = await other.submit(asked)
+    assert (done.status_code, done.headers["location"]) == (303, AFTER)
+    for refresh_token in (tokens["refresh_token"], own["refresh_token"]):
+        assert (await provider.refresh(refresh_token)).json()["error"] == "invalid_grant"
+    stranger = provider.browser()
+    third = (await provider.exchange(parameters_of(await other.sign_in(await other.authorize()))["code"])).json()
+    asked = await log_out(provider, stranger, id_token_hint=third["id_token"])
+    assert "You are signed out" not in asked.text
+    assert "You are signed out" in (await stranger.submit(asked)).text
+    assert (await provider.refresh(third["refresh_token"])).json()["error"] == "invalid_grant"
+    assert "You are signed out" in (await log_out(provider, stranger, id_token_hint=third["id_token"])).text
+
+
+async def test_a_new_sign_in_ends_the_session_of_the_browser_before_it(session, clock):
+    provider, browser, tokens = session
+    first = browser.address
+    browser.address = f"second-{first}"
+    await provider.auth.signed_up(browser.address)
+    clock.move(timedelta(seconds=1))
+    second = parameters_of(await browser.sign_in(await browser.authorize(prompt="login")))
+    assert (await provider.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
+    assert (await provider.userinfo(tokens["access_token"])).status_code == 401
+    assert (await provider.exchange(second["code"])).status_code == 200
+    sub = (await provider.verified(tokens["id_token"], provider.oauth_client["clientId"]))["sub"]
+    events = (await provider.project.client.get(f"/events?type=customer.signed_out&subjectId={sub}")).json()
+    assert len(events["data"]) == 1, events
 
 
 async def test_only_registered_uris_are_redirected_to(session):

@@ -12079,7 +12079,8 @@ class AsyncOauth:
     ) -> str:
         """Where the hosted sign-in pages return to.
 
-        Remembers the session in a cookie, and continues the authorization request whose token is `state`.
+        Remembers the session in a cookie, ends the one that the browser had before, and continues the
+        authorization request whose token is `state`.
 
         Args:
             state: State.
@@ -12458,9 +12459,9 @@ class AsyncOauth:
 
         Takes the parameters of the form of the same path in the query.
 
-        With an `id_token_hint` of the present session, it ends at once; otherwise a page asks the customer. Then
-        the browser goes to `post_logout_redirect_uri` with `state`, or sees a notice. A URI that is not
-        registered is refused.
+        With an `id_token_hint` of the present session, it ends at once; otherwise a page asks the customer, and
+        the session of the hint ends too. Then the browser goes to `post_logout_redirect_uri` with `state`, or
+        sees a notice. A URI that is not registered is refused.
 
         Args:
             project: Project id, if not that of the client.
@@ -12515,9 +12516,10 @@ class AsyncOauth:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """The form of the page that asks whether to sign out: end the session.
+        """The form of the page that asks whether to sign out: end the session of the browser, and that of the
+        `id_token_hint`.
 
-        The form of the page that asks whether to sign out: end the session
+        If the browser has another session than the page was shown to, the customer is asked again.
 
         Args:
             id_token_hint: An ID token of the session to end.
@@ -12610,8 +12612,9 @@ class AsyncOauthClients:
         """Register a client of the project's OpenID provider.
 
         The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has
-        none. Customers are asked whether they allow the client its scopes, unless it is `firstParty`. A TEST key
-        can register only TEST clients.
+        none. Customers are asked whether they allow the client its scopes, unless it is `firstParty`. For a
+        PUBLIC client with a redirect URI that another app could take, they are asked each time. A TEST key can
+        register only TEST clients.
 
         Permission: `projects:write`.
 
