@@ -23,7 +23,7 @@ from postern.identity.customers.model import (
     SignInBlocked,
     SignInLocked,
 )
-from postern.identity.customers.providers import CodeChallenge, continue_grant
+from postern.identity.customers.providers import CodeChallenge, continue_grant, require_flow_redirect
 from postern.identity.customers.requirements import SsoEntry, SsoRequired
 from postern.identity.customers.sessions import bearer_of
 from postern.identity.customers.tokens import CustomerSignInResult
@@ -685,7 +685,7 @@ async def _read_flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
         raise Invalid.at(
             "query/codeChallenge", "This link is incomplete. Go back to the app and start again.", "required"
         ) from None
-    url = rules.require_flow_redirect(call, project, parameters.get("redirectUrl", ""))
+    url = await require_flow_redirect(call, project, parameters.get("redirectUrl", ""))
     return HostedFlow(
         redirect_url=url,
         code_challenge=challenge,

@@ -52,7 +52,7 @@ from postern.identity.customers.model import (
 from postern.identity.customers.oidc import ProviderTrouble
 from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.requirements import SsoRequired, check_sso_requirement, reject_if_sso_required
-from postern.identity.customers.rules import is_banned, require_flow_redirect
+from postern.identity.customers.rules import is_banned, provider_return_url, require_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult, resume_session
 from postern.kernel.database.statements import Transaction
@@ -63,6 +63,7 @@ from postern.kernel.http.problems import Forbidden, Invalid, Missing
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Body, Deleted, Moment, Record, build_view
 from postern.platform.audit import operations as audit
+from postern.platform.projects.model import Project
 from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.oidc.authorization import authorization_url, matches_challenge
 from postern.protocols.oidc.id_token import SKEW, TENANT_PLACEHOLDER, TokenRefused
@@ -295,7 +296,7 @@ async def start_provider(
     """
     throttle(call, ATTEMPTS)
     project = await project_of_call(call)
-    require_flow_redirect(call, project, redirect_url)
+    await require_flow_redirect(call, project, redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
     if row is None or not row.enabled:
         raise ProviderMissing
@@ -461,6 +462,14 @@ async def continue_grant(call: Call, code: str, code_challenge: str) -> Customer
     if challenge.payload.code_challenge != code_challenge or challenge.payload.session_id is not None:
         raise CodeInvalid
     return await _consume_grant(call, challenge)
+
+
+async def require_flow_redirect(call: Call, project: Project, url: str) -> str:
+    """Like `rules.require_redirect`, for flows in a browser: the project's OpenID provider is one of its apps, if there
+    are clients."""
+    if url == provider_return_url(call) and await provider_store.has_oauth_client(call.db, project_id=call.project_id):
+        return url
+    return require_redirect(project, url)
 
 
 def _continue_url(call: Call) -> str:

@@ -80,11 +80,6 @@ def require_redirect(project: Project, url: str) -> str:
     return url
 
 
-def require_flow_redirect(call: Call, project: Project, url: str) -> str:
-    """Like `require_redirect`, for flows in a browser: the project's OpenID provider is one of its apps."""
-    return url if url == provider_return_url(call) else require_redirect(project, url)
-
-
 def provider_return_url(call: Call) -> str:
     """Where a browser returns to the project's OpenID provider after a sign-in on the hosted pages."""
     return f"{call.world.settings.public_url}/projects/{call.project_id}/oauth/continue"

@@ -20,10 +20,12 @@ from postern.identity.customers.requirements import SsoRequired
 from postern.identity.customers.rules import provider_return_url
 from postern.identity.oauth import device_store, store
 from postern.identity.oauth.browsers import (
+    NO_EFFECT,
     browser_session,
     client_response,
     end_session,
     error_page,
+    forget_request,
     is_same_browser,
     oauth_path,
     redirect,
@@ -58,6 +60,7 @@ from postern.identity.oauth.rules import (
 )
 from postern.identity.oauth.tokens import meets_requirements, read_id_token_hint
 from postern.kernel.http.call import Call
+from postern.kernel.http.handler import is_head
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
@@ -113,6 +116,8 @@ async def authorize(call: Call, request: RawRequest) -> HttpResponse:
     asks for consent if needed, and redirects to the client's `redirect_uri` with `code`, `state` and `iss`, or with
     `error`. PKCE with S256 is required. A wrong `client_id` or `redirect_uri` is shown and not redirected.
     """
+    if is_head(request):
+        return NO_EFFECT
     call.world.limiter.take(AUTHORIZE_RATE, f"{call.project_id}|{network_of(call.origin.ip)}")
     try:
         parameters = require_single(list(request.query_params.multi_items()))
@@ -176,6 +181,8 @@ async def continue_authorization(
 ) -> HttpResponse:
     """Where the hosted sign-in pages return to. Remembers the session in a cookie, ends the one that the browser had
     before, and continues the authorization request whose token is `state`."""
+    if is_head(request):
+        return NO_EFFECT
     try:
         challenge = await _stored_request(call, request, state)
         client = await _client_of(call, challenge.payload)
@@ -221,6 +228,8 @@ async def continue_authorization(
 )
 async def resume_authorization(call: Call, request: RawRequest, token: str = "") -> HttpResponse:
     """Continue a stored authorization request after the sign-in: ask for consent, or return to the client."""
+    if is_head(request):
+        return NO_EFFECT
     try:
         challenge = await _stored_request(call, request, token)
         stored = challenge.payload
@@ -232,13 +241,14 @@ async def resume_authorization(call: Call, request: RawRequest, token: str = "")
         # Signing in again would not help a customer who is not the one of `id_token_hint`.
         async with call.db.transaction() as tx:
             await challenges.consume(tx, challenge)
-        return client_response(call, target_of(stored), LOGIN_REQUIRED.parameters())
+        cookie = forget_request(call, token)
+        return client_response(call, target_of(stored), LOGIN_REQUIRED.parameters(), cookies=cookie)
     step = await _next_step(call, client, stored, signed_in)
     if signed_in is None or step == "SIGN_IN":
         return redirect(_sign_in_url(call, token, stored))
     if step == "CONSENT":
         return await _consent_page(call, client, stored, token, signed_in)
-    return await _issue_code(call, stored, signed_in, challenge=challenge)
+    return await _issue_code(call, stored, signed_in, challenge=challenge, token=token)
 
 
 @post(
@@ -277,16 +287,17 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
         except CodeInvalid:
             text = EXPIRED if stored.device_id is None else DEVICE_EXPIRED
             return await error_page(call, OAuthError("invalid_request", text))
+        cookie = forget_request(call, token)
         if stored.device_id is not None:
-            return await _device_notice(call, "The device was not signed in", "You can close this page.")
+            return await _device_notice(call, "The device was not signed in", "You can close this page.", cookie)
         denied = OAuthError("access_denied", "The customer did not allow this.")
-        return client_response(call, target_of(stored), denied.parameters(), after_form=True)
+        return client_response(call, target_of(stored), denied.parameters(), after_form=True, cookies=cookie)
     signed_in = await browser_session(call, request, test=client.is_test)
     step = await _next_step(call, client, stored, signed_in)
     if signed_in is None or step == "SIGN_IN" or form.get("session") != str(signed_in.session_id):
         # The session ended or changed while the page was open: go on with the present one.
         return redirect(f"{call.world.settings.public_url}{oauth_path(call)}/resume?{urlencode({'token': token})}")
-    return await _issue_code(call, stored, signed_in, challenge=challenge, consented=True)
+    return await _issue_code(call, stored, signed_in, challenge=challenge, token=token, consented=True)
 
 
 async def checked_request(
@@ -380,10 +391,11 @@ async def _issue_code(
     signed_in: SignedInCustomer,
     *,
     challenge: Challenge[AuthorizationRequest] | None = None,
+    token: str | None = None,
     consented: bool = False,
 ) -> HttpResponse:
-    """Return to the client with an authorization code. Uses up the stored request, if there is one, and with
-    `consented` stores the consent."""
+    """Return to the client with an authorization code. Uses up the stored request `challenge`, if there is one, and
+    deletes the cookie of its `token`; with `consented` stores the consent."""
     device = None
     if stored.device_id is not None:
         device = await device_store.device(call.db, project_id=call.project_id, id=stored.device_id)
@@ -424,13 +436,16 @@ async def _issue_code(
             await renew_session(tx, call, signed_in.session_id)
     except CodeInvalid:
         return await error_page(call, OAuthError("invalid_request", EXPIRED if device is None else DEVICE_EXPIRED))
+    cookie = None if token is None else forget_request(call, token)
     if device is not None:
-        return await _device_notice(call, "The device is signed in", "You can go back to it and close this page.")
-    return client_response(call, target_of(stored), {"code": code}, after_form=consented)
+        text = "You can go back to it and close this page."
+        return await _device_notice(call, "The device is signed in", text, cookie)
+    return client_response(call, target_of(stored), {"code": code}, after_form=consented, cookies=cookie)
 
 
-async def _device_notice(call: Call, heading: str, message: str) -> HttpResponse:
-    return await pages.hosted_page(call, "notice.html", None, heading=heading, message=message)
+async def _device_notice(call: Call, heading: str, message: str, cookie: str | None) -> HttpResponse:
+    headers = None if cookie is None else {"Set-Cookie": cookie}
+    return await pages.hosted_page(call, "notice.html", None, headers=headers, heading=heading, message=message)
 
 
 async def begin_device_request(call: Call, client: ClientRow, device: DeviceRow) -> HttpResponse:

@@ -33,6 +33,9 @@ SESSION_PURPOSE = "oauth-browser-session"
 REQUEST_COOKIE = "postern-request-"
 """Prefix of the names of the cookies that bind an authorization request to the browser that made it."""
 
+NO_EFFECT = HttpResponse(media_type="text/html")
+"""The response to HEAD of the endpoints that sign in and out: programs that check a link must not use it up."""
+
 
 def oauth_path(call: Call) -> str:
     """The path of the endpoints of the project's provider."""
@@ -116,6 +119,12 @@ def request_cookie(call: Call, token: str, value: str, seconds: float) -> str:
     return _cookie(call, f"{REQUEST_COOKIE}{token[:32]}", value, seconds)
 
 
+def forget_request(call: Call, token: str) -> str:
+    """The cookie that deletes that of `request_cookie`, when the request is finished. With TLS a browser sends it with
+    every request to this server, so that those of many requests would be too large."""
+    return request_cookie(call, token, "", 0)
+
+
 def is_same_browser(call: Call, request: RawRequest, token: str, stored: AuthorizationRequest) -> bool:
     """Whether the browser that sends `request` made the authorization request with this token."""
     value = request.cookies.get(cookie_name(call.world.settings, f"{REQUEST_COOKIE}{token[:32]}"), "")
@@ -130,7 +139,12 @@ def _cookie(call: Call, name: str, value: str, seconds: float) -> str:
 
 
 def client_response(
-    call: Call, target: RedirectTarget, parameters: dict[str, str], *, after_form: bool = False
+    call: Call,
+    target: RedirectTarget,
+    parameters: dict[str, str],
+    *,
+    after_form: bool = False,
+    cookies: str | None = None,
 ) -> HttpResponse:
     """The authorization response: a redirect to the client, or a page that posts a form to it
     (OAuth 2.0 Form Post Response Mode). It names the issuer (RFC 9207)."""
@@ -144,11 +158,13 @@ def client_response(
             "sso/post.html",
             "Going back to the app",
             policy=policy,
+            headers=None if cookies is None else {"Set-Cookie": cookies},
             site="",
             action=target.redirect_uri,
             fields=parameters,
         )
-    return redirect(authorization_url(target.redirect_uri, **parameters), status=303 if after_form else 302)
+    url = authorization_url(target.redirect_uri, **parameters)
+    return redirect(url, status=303 if after_form else 302, cookies=cookies)
 
 
 def redirect(url: str, *, status: int = 302, cookies: str | None = None) -> HttpResponse:

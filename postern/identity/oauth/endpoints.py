@@ -39,7 +39,8 @@ from postern.kernel.http.handler import read_bearer
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
-from postern.kernel.values import Moment, as_id
+from postern.kernel.values import NO_ID, Moment, as_id
+from postern.platform.projects import operations as projects
 from postern.protocols.oidc.authorization import matches_challenge
 from postern.security import challenges
 from postern.security.sessions import REFRESH_GRACE
@@ -205,6 +206,8 @@ async def serve_client(call: Call, request: RawRequest, respond: Respond) -> Htt
     try:
         form = await _read_fields(request)
         client = await _authenticated_client(call, request, form)
+        # The clients of a project that was deleted exist until its data are erased. Raises ProjectMissing.
+        await projects.require_project(call.db, call.project_id)
         return await respond(call, client, form)
     except OAuthError as error:
         return error_response(error, realm=REALM, basic=basic)
@@ -231,9 +234,11 @@ async def _read_fields(request: RawRequest) -> dict[str, str]:
 async def _authenticated_client(call: Call, request: RawRequest, form: dict[str, str]) -> ClientRow:
     """The client that sends the request (RFC 6749 §2.3). Raises OAuthError and TooManyRequests."""
     client_id, secret = _client_credential(request, form)
-    key = f"{call.project_id}|{str(client_id)[:36]}|{network_of(call.origin.ip)}"
+    # Not as it was sent: a UUID can be written in several ways, and text that is none would have a key each time.
+    parsed_id = as_id(client_id)
+    key = f"{call.project_id}|{parsed_id}|{network_of(call.origin.ip)}"
     call.world.limiter.take(CLIENT_RATE, key)
-    client = None if client_id is None else await store.client(call.db, project_id=call.project_id, id=as_id(client_id))
+    client = None if parsed_id == NO_ID else await store.client(call.db, project_id=call.project_id, id=parsed_id)
     if client is not None and client.type == "PUBLIC" and secret is None:
         return client
     if client is not None and secret is not None and is_secret_of(call.world.secrets, client, secret, call.now):
@@ -491,7 +496,8 @@ async def _live_session(call: Call, client: ClientRow, grant: GrantRow) -> Signe
 
 
 async def _customer_of(call: Call, access: AccessTokenClaims) -> SignedInCustomer | None:
-    """The customer of an access token; None if its grant was revoked, its client deleted, or its session has ended."""
+    """The customer of an access token; None if its grant was revoked, its client deleted, its session has ended, or the
+    sign-in does not meet the present requirements. Raises ProjectMissing."""
     if access.grant_id is None:
         return None
     grant = await store.grant(call.db, project_id=call.project_id, id=access.grant_id)
@@ -500,7 +506,9 @@ async def _customer_of(call: Call, access: AccessTokenClaims) -> SignedInCustome
     signed_in = await store.signed_in_customer(
         call.db, project_id=call.project_id, session_id=grant.session_id, now=call.now
     )
-    return signed_in if signed_in is not None and signed_in.test == access.test else None
+    if signed_in is None or signed_in.test != access.test or not await meets_requirements(call, signed_in):
+        return None
+    return signed_in
 
 
 # Userinfo.

@@ -12,6 +12,7 @@ from uuid import UUID
 from postern.identity.customers import pages
 from postern.identity.oauth import store
 from postern.identity.oauth.browsers import (
+    NO_EFFECT,
     browser_session,
     end_session,
     error_page,
@@ -24,6 +25,7 @@ from postern.identity.oauth.model import ClientRow, SignedInCustomer
 from postern.identity.oauth.requests import PARAMETER_LIMIT, require_single
 from postern.identity.oauth.tokens import read_id_token_hint
 from postern.kernel.http.call import Call
+from postern.kernel.http.handler import is_head
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, as_id
@@ -54,6 +56,8 @@ async def end_oauth_session(call: Call, request: RawRequest) -> HttpResponse:
     of the hint ends too. Then the browser goes to `post_logout_redirect_uri` with `state`, or sees a notice. A URI that
     is not registered is refused.
     """
+    if is_head(request):
+        return NO_EFFECT
     try:
         parameters = require_single(list(request.query_params.multi_items()))
         hint = await _hint_of(call, parameters)

@@ -26,13 +26,19 @@ from postern.identity.oauth.model import (
     PublicClientSecret,
     TooManyOAuthClients,
 )
-from postern.identity.oauth.rules import SECRET_PREFIX, check_redirect_uri, permission_scopes, secret_hash
+from postern.identity.oauth.rules import (
+    SECRET_PREFIX,
+    check_logout_uri,
+    check_redirect_uri,
+    permission_scopes,
+    secret_hash,
+)
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, require_found
-from postern.kernel.outbound.ssrf import AddressRefused, check_target
+from postern.kernel.outbound.ssrf import AddressRefused
 from postern.kernel.values import Deleted, Moment, Removed, build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
 from postern.security.secrets import new_key
@@ -297,7 +303,7 @@ def _check(call: Call, row: ClientRow) -> None:
         raise Invalid.at("/grantTypes", "`refresh_token` needs a grant type that issues the first one.")
     if row.backchannel_logout_uri is not None:
         try:
-            check_target(row.backchannel_logout_uri, call.world.settings.outbound_allow)
+            check_logout_uri(row.backchannel_logout_uri, call.world.settings.outbound_allow)
         except AddressRefused as refused:
             raise Invalid.at("/backchannelLogoutUri", str(refused), "url_refused") from None
     if "client_credentials" in row.grant_types and row.type == "PUBLIC":

@@ -3,11 +3,13 @@
 import hmac
 import re
 from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from postern.identity.oauth.model import STANDARD_SCOPES, ClientRow, ClientType
 from postern.kernel.http.problems import Invalid
+from postern.kernel.outbound.ssrf import AddressRefused, Network, check_target, is_special, read_target
 from postern.kernel.values import Moment
 from postern.security.secrets import Secrets
 
@@ -57,6 +59,16 @@ def check_redirect_uri(uri: str, type: ClientType, path: str) -> None:
         raise Invalid.at(path, "Only a PUBLIC client can have a scheme of its own: such an app runs on a device.")
 
 
+def check_logout_uri(uri: str, allowed: Sequence[Network]) -> None:
+    """Raises AddressRefused unless notices of ended sessions may be sent to the URL. https is required, because they
+    name customers, except for special-purpose addresses that the operator has `allowed`."""
+    check_target(uri, allowed)
+    target = read_target(uri)
+    addresses = [ip_address(text) for text in target.known_addresses]
+    if not target.secure and not (addresses and all(is_special(address) for address in addresses)):
+        raise AddressRefused("Use https; http is possible only for addresses that the operator has allowed.")
+
+
 def matching_redirect_uri(client: ClientRow, uri: str) -> bool:
     """Whether a redirect URI of a request is registered (RFC 9700 §4.1.3): the same text, except for the port of a
     PUBLIC client on a loopback address (RFC 8252 §7.3)."""
@@ -77,7 +89,7 @@ def _without_loopback_port(uri: str) -> str | None:
         host, _ = parts.hostname, parts.port
     except ValueError:
         return None
-    if parts.scheme != "http" or host not in LOOPBACK_IPS or "@" in parts.netloc or "#" in uri:
+    if parts.scheme != "http" or host not in LOOPBACK_IPS or not HOST.fullmatch(parts.netloc) or "#" in uri:
         return None
     address = f"[{host}]" if ":" in host else host
     return uri.replace(f"//{parts.netloc}", f"//{address}", 1)

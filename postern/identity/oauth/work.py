@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 DELETE_LEASE = timedelta(minutes=10)
 """When another worker may delete the rows that a killed worker had claimed."""
 NOTICE_LEASE = timedelta(minutes=1)
-"""When another worker may send the notices that a killed worker had claimed; longer than a request takes."""
+"""When another worker may send the notices that a killed worker had claimed: longer than NOTICES_CLAIMED take, ten at a
+time, each with the time limit of a request (15 seconds)."""
+NOTICES_CLAIMED = 30
 
 
 class ExpiredGrant(Record):
@@ -40,6 +42,13 @@ async def delete_expired_devices(world: "World", rows: list[ExpiredGrant]) -> No
 
 WORK: list[Work[Any]] = [
     Work("oauth.grants", "oauth_grants", ExpiredGrant, DELETE_LEASE, delete_expired_grants, claim_size=1_000),
-    Work("oauth.logouts", "oauth_logouts", DueLogout, NOTICE_LEASE, for_each_row(notify_client)),
+    Work(
+        "oauth.logouts",
+        "oauth_logouts",
+        DueLogout,
+        NOTICE_LEASE,
+        for_each_row(notify_client),
+        claim_size=NOTICES_CLAIMED,
+    ),
     Work("oauth.devices", "oauth_devices", ExpiredGrant, DELETE_LEASE, delete_expired_devices, claim_size=1_000),
 ]

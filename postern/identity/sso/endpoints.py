@@ -19,9 +19,8 @@ from msgspec.structs import replace
 
 from postern.identity.customers.mailed_challenges import EmailOnly
 from postern.identity.customers.model import SIGN_IN_CALLERS, Url
-from postern.identity.customers.providers import CodeChallenge, OpaqueParameter
+from postern.identity.customers.providers import CodeChallenge, OpaqueParameter, require_flow_redirect
 from postern.identity.customers.requirements import SsoEntry
-from postern.identity.customers.rules import require_flow_redirect
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import keys, pages, rules, store
 from postern.identity.sso.login import CheckedLogin, SignOnRefused, accept_login, check_login, consume_assertion_id
@@ -201,7 +200,7 @@ async def begin_sso(
         project = await projects.require_project(call.db, call.project_id)
         if redirect_url is None:
             raise Invalid.at("query/redirectUrl", "`redirectUrl` is required.", "required")
-        require_flow_redirect(call, project, redirect_url)
+        await require_flow_redirect(call, project, redirect_url)
     elif not is_valid_test_ticket(call.world, conn_id, test, call.now):
         raise SsoTestInvalid
     browser_secret, cookie_header = _browser_secret_and_cookie(call, request, conn_id)

@@ -270,6 +270,14 @@ async def test_the_code_of_a_hosted_page_of_an_app_does_not_sign_in_at_the_provi
     assert "set-cookie" not in refused.headers
 
 
+async def test_a_project_without_clients_has_no_provider_to_return_to(provider):
+    flow = urlencode({"redirectUrl": f"{provider.issuer}/oauth/continue", "codeChallenge": CHALLENGE, "state": "x"})
+    page = f"/projects/{provider.project.id}/auth/pages/sign-in?{flow}"
+    assert (await provider.browser().open(page)).status_code == 200
+    await provider.project.developer.delete(f"/oauth-clients/{provider.oauth_client['id']}")
+    assert (await provider.browser().open(page)).status_code == 400
+
+
 async def test_cookies_cannot_be_forged_or_used_elsewhere(first_party, new_project, app):
     browser = first_party.browser()
     await browser.signed_in()

@@ -7,6 +7,8 @@ import jwt
 import msgspec
 import pytest
 
+from postern.identity.oauth.work import NOTICE_LEASE, NOTICES_CLAIMED
+from postern.kernel.outbound.client import TOTAL_TIMEOUT
 from postern.kernel.outbound.ssrf import read_networks
 from tests.identity.oauth.conftest import Provider, parameters_of
 from tests.peers.http_receiver import Reply, http_receiver
@@ -132,6 +134,24 @@ async def test_a_client_is_told_when_another_sign_in_replaces_the_session(auth, 
         (request,) = receiver.requests
         claims = await provider.verified(tokens["id_token"], provider.oauth_client["clientId"])
         assert (await logout_claims(provider, request))["sid"] == claims["sid"]
+
+
+async def test_notices_are_sent_with_https_except_to_allowed_addresses(auth):
+    provider = Provider(auth)
+    for uri, status in (
+        ("https://reports.example.com/logout", 201),
+        ("http://127.0.0.1:8080/logout", 201),
+        ("http://reports.example.com/logout", 400),
+        ("http://8.8.8.8/logout", 400),
+    ):
+        body = {"name": "App", "redirectUris": ["https://a.example/"], "backchannelLogoutUri": uri}
+        response = await provider.project.developer.post("/oauth-clients", body)
+        assert response.status_code == status, uri
+
+
+def test_notices_that_are_claimed_fit_into_the_lease():
+    rounds = -(-NOTICES_CLAIMED // 10)
+    assert rounds * TOTAL_TIMEOUT < NOTICE_LEASE
 
 
 async def test_addresses_that_must_not_be_called_are_refused(provider):

@@ -6,6 +6,7 @@ from datetime import timedelta
 from urllib.parse import urlencode, urlsplit
 
 import jwt
+import pytest
 
 from postern.identity.oauth.model import REQUEST_LIFE
 from tests.identity.customers.conftest import GOOD, new_address
@@ -298,6 +299,8 @@ async def test_public_clients_use_pkce_and_loopback_ports(provider):
     exchanged = await provider.exchange(response["code"], redirect_uri="http://127.0.0.1:51234/callback")
     assert exchanged.status_code == 200
     assert client["clientSecret"] is None
+    for uri in ("http://[::1]evil.example:80/callback", "http://127.0.0.1:/callback", "http://127.0.0.1:x/callback"):
+        assert (await browser.authorize(redirect_uri=uri)).status_code == 400, uri
     # An app on the device could pretend to be the client, so the customer is asked again (RFC 8252 §8.6).
     assert "is not part of" in (await browser.authorize(redirect_uri="http://[::1]:4711/callback")).text
     page = await browser.authorize(redirect_uri=app)
@@ -311,6 +314,44 @@ async def test_public_clients_use_pkce_and_loopback_ports(provider):
         assert "is part of" in (await browser.authorize(redirect_uri=uri)).text, "also for a client of the project"
         refused = parameters_of(await browser.authorize(redirect_uri=uri, prompt="none"), uri)
         assert refused["error"] == "consent_required"
+    assert "code" in parameters_of(await browser.authorize(prompt="none"))
+
+
+@pytest.mark.parametrize("decision", ["allow", "deny", "another customer"])
+async def test_the_cookie_of_a_finished_request_is_deleted(provider, decision):
+    browser, other = provider.browser(), provider.browser()
+    consent = await browser.signed_in()
+    tokens = (await provider.exchange(parameters_of(await browser.submit(consent, decision="allow"))["code"])).json()
+
+    def requests():
+        return [cookie.name for cookie in other.client.http.cookies.jar if "postern-request-" in cookie.name]
+
+    if decision == "another customer":
+        await provider.auth.signed_up(other.address)
+        started = await other.authorize(id_token_hint=tokens["id_token"])
+        assert len(requests()) == 1
+        assert parameters_of(await other.sign_in(started))["error"] == "login_required"
+    else:
+        page = await other.signed_in()
+        assert len(requests()) == 1
+        parameters_of(await other.submit(page, decision=decision))
+    assert requests() == []
+
+
+async def test_head_requests_have_no_effect(first_party):
+    """Programs that check links, and browsers that load ahead, use nothing up."""
+    browser = first_party.browser()
+    tokens = (await first_party.exchange(parameters_of(await browser.signed_in())["code"])).json()
+    query = urlencode({"id_token_hint": tokens["id_token"]})
+    for path in (
+        f"authorize?{urlencode(first_party.request())}",
+        "continue?state=x&code=y",
+        "resume?token=x",
+        f"logout?{query}",
+    ):
+        response = await browser.client.request("HEAD", f"{first_party.base}/{path}")
+        assert response.status_code == 200, path
+        assert {"location", "set-cookie"}.isdisjoint(response.headers), path
     assert "code" in parameters_of(await browser.authorize(prompt="none"))
 
 

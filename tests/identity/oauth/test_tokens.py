@@ -318,6 +318,36 @@ async def test_requests_of_a_client_are_limited(provider, monkeypatch):
     assert right.status_code == 400, "the client itself is not locked out"
 
 
+async def test_notations_of_a_client_id_are_limited_together(provider, monkeypatch):
+    monkeypatch.setattr(endpoints, "AUTHENTICATION_RATE", RateLimit("oauth-authentication", 2, timedelta(minutes=1)))
+    client_id = provider.oauth_client["clientId"]
+    statuses: list[int] = []
+    for written in (client_id, client_id.upper(), client_id.title(), "a", "b", "c"):
+        wrong = {"clientId": written, "clientSecret": "ocs_guess"}
+        statuses.append((await provider.send("token", wrong, grant_type="refresh_token")).status_code)
+    assert statuses == [401, 401, 429, 401, 401, 429]
+
+
+async def test_a_deleted_project_issues_no_tokens(provider):
+    await provider.register(firstParty=True)
+    _, user_tokens = await signed_in(provider)
+    machine = await provider.register(grantTypes=["client_credentials"], redirectUris=[], scopes=[])
+    assert (await provider.send("token", machine, grant_type="client_credentials")).status_code == 200
+    deleted = await provider.project.developer.delete(f"/projects/{provider.project.id}")
+    assert deleted.status_code < 300, deleted.text
+    assert (await provider.send("token", machine, grant_type="client_credentials")).status_code == 404
+    assert (await provider.send("introspect", machine, token=user_tokens["access_token"])).status_code == 404
+    assert (await provider.userinfo(user_tokens["access_token"])).status_code in (401, 404)
+
+
+async def test_access_tokens_end_with_new_requirements(first_party):
+    _, tokens = await signed_in(first_party)
+    assert (await first_party.introspect(tokens["access_token"]))["active"] is True
+    await first_party.auth.settings(requireMfa=True)
+    assert await first_party.introspect(tokens["access_token"]) == {"active": False}
+    assert (await first_party.userinfo(tokens["access_token"])).status_code == 401
+
+
 async def test_a_code_expires(first_party, clock):
     browser = first_party.browser()
     code = parameters_of(await browser.signed_in())["code"]
