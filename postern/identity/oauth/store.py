@@ -109,12 +109,16 @@ async def consents_of(db: Queries, *, project_id: UUID, customer_id: UUID, limit
 async def consent(db: Queries, *, project_id: UUID, customer_id: UUID, client_id: UUID) -> ConsentRow | None: ...
 
 
-# Add scopes to what the customer has allowed the client.
+# Add scopes to what the customer has allowed the client. Citus refuses subqueries here; with it, a scope may be stored
+# twice.
 @statement("""
     insert into oauth_consents as current (project_id, customer_id, client_id, scopes, created_at, updated_at)
     values (%(project_id)s, %(customer_id)s, %(client_id)s, %(scopes)s, %(now)s, %(now)s)
-    on conflict (project_id, customer_id, client_id) do update set updated_at = excluded.updated_at, scopes = array(
-        select distinct scope from unnest(current.scopes || excluded.scopes) as both_lists (scope) order by scope)
+    on conflict (project_id, customer_id, client_id) do update set updated_at = excluded.updated_at,
+        scopes = /*single*/array(
+            select distinct scope from unnest(current.scopes || excluded.scopes) as both_lists (scope) order by scope
+        )/*end*/ /*distributed case when current.scopes @> excluded.scopes then current.scopes
+                                else current.scopes || excluded.scopes end */
 """)
 async def add_consent(
     tx: Transaction, *, project_id: UUID, customer_id: UUID, client_id: UUID, scopes: list[str], now: Moment
