@@ -1042,6 +1042,7 @@ CREATE TABLE public.directory_connections (
     allow_other_domains boolean DEFAULT false NOT NULL,
     last_synced_at timestamp with time zone,
     stored_user_count integer DEFAULT 0 NOT NULL,
+    created_count integer DEFAULT 0 NOT NULL,
     roles_through uuid,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,

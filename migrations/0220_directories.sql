@@ -11,6 +11,8 @@ create table directory_connections (
     last_synced_at timestamptz,
     -- The number of users, which is too high by those whose customers were erased.
     stored_user_count integer not null default 0,
+    -- The customers that the directory has created, also those whose users are deleted.
+    created_count integer not null default 0,
     -- The last user whose roles were computed anew after a change of the roles; null if no such work is pending.
     roles_through uuid,
     created_at timestamptz not null,

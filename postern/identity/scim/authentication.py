@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
+from postern.identity.organizations.model import OrganizationSuspended
 from postern.identity.scim import store
 from postern.identity.scim.model import NOTED_EVERY, TOKEN_PREFIX, TOKEN_PURPOSE, ConnectionRecord
 from postern.kernel.database.statements import Transaction
@@ -30,6 +31,8 @@ class Directory:
     call: Call
     connection: ConnectionRecord
     base_url: str
+    is_suspended: bool
+    """Whether the organization is suspended: then users can only be deactivated, and users and groups deleted."""
 
     @property
     def key(self) -> dict[str, UUID]:
@@ -45,6 +48,11 @@ class Directory:
         if row is None or row.status != "ACTIVE":
             raise DirectoryDisabled
         return replace(self, connection=row)
+
+    def require_not_suspended(self) -> None:
+        """Raise OrganizationSuspended if the organization is suspended."""
+        if self.is_suspended:
+            raise OrganizationSuspended
 
 
 async def authenticate(call: Call, request: RawRequest, conn_id: UUID) -> Directory:
@@ -71,7 +79,7 @@ async def authenticate(call: Call, request: RawRequest, conn_id: UUID) -> Direct
         kind="anonymous", actor_type="SCIM", actor_id=row.id, actor_label=row.name, project_id=row.project_id
     )
     directory_call = replace(call, caller=caller, project_id=row.project_id)
-    return Directory(directory_call, row, base_url_of(call, conn_id))
+    return Directory(directory_call, row, base_url_of(call, conn_id), row.organization_status == "SUSPENDED")
 
 
 def base_url_of(call: Call, connection_id: UUID) -> str:

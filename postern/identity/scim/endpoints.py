@@ -296,7 +296,9 @@ async def _replace_user(directory: Directory, request: RawRequest, id: UUID) -> 
 
 async def _patch_user(directory: Directory, request: RawRequest, id: UUID) -> HttpResponse:
     steps = read_steps(await _read_body(request))
-    document, version = await users.change_user(directory, id, lambda present: apply_steps(USER, present, steps))
+    document, version = await users.change_user(
+        directory, id, lambda before: apply_steps(USER, before.attributes, steps)
+    )
     return _resource(directory, request, USER, document, version)
 
 
@@ -454,7 +456,7 @@ async def _execute(
         steps = read_steps(data)
         if is_user:
             document, version = await users.change_user(
-                directory, resource_id, lambda present: apply_steps(USER, present, steps)
+                directory, resource_id, lambda before: apply_steps(USER, before.attributes, steps)
             )
         else:
             document, version = await groups.patch_group(directory, resource_id, steps)

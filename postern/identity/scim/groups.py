@@ -54,6 +54,7 @@ async def create_group(directory: Directory, document: Document) -> Document:
     row = _row_of(directory, document, new_id())
     async with call.db.transaction() as tx:
         directory = await directory.lock(tx)
+        directory.require_not_suspended()
         await _require_unique(tx, directory, row, None)
         if await group_store.count_groups(tx, **directory.key) >= GROUPS_PER_CONNECTION:
             raise ScimRequestInvalid("tooMany", f"A directory can have at most {GROUPS_PER_CONNECTION:,} groups.")
@@ -170,6 +171,7 @@ async def _change(
     _require_few(steps)
     async with call.db.transaction() as tx:
         directory = await directory.lock(tx)
+        directory.require_not_suspended()
         before = require_found(await group_store.lock_group(tx, **directory.key, id=id), ScimResourceMissing)
         require_version(directory, before.version)
         present: Document = {"displayName": before.display_name}
@@ -257,6 +259,7 @@ async def _members_of(db: Queries, directory: Directory, rows: Sequence[GroupRow
 
 def _row_of(directory: Directory, document: Document, id: UUID) -> GroupRow:
     call, display_name = directory.call, str(document["displayName"]).strip()
+    rules.require_indexable(document)
     return GroupRow(
         project_id=call.project_id,
         id=id,

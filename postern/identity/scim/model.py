@@ -12,6 +12,8 @@ from postern.kernel.values import Body, DisplayName, Moment, Record
 
 CONNECTIONS_PER_ORGANIZATION = 10
 USERS_PER_CONNECTION = 100_000
+CUSTOMERS_PER_CONNECTION = 100_000
+"""Customers that a directory can create in total: deleting a user does not delete its customer."""
 GROUPS_PER_CONNECTION = 5_000
 MEMBERS_PER_GROUP = 50_000
 MEMBERS_PER_REQUEST = 10_000
@@ -176,6 +178,8 @@ class ConnectionRecord(Record):
     last_synced_at: Moment | None
     stored_user_count: int
     """The number of users, which is too high by those whose customers were erased."""
+    created_count: int
+    """The customers that the directory has created, also those whose users are deleted."""
     roles_through: UUID | None
     created_at: Moment
     updated_at: Moment

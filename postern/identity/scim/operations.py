@@ -102,6 +102,7 @@ async def create_directory_connection(
         allow_other_domains=data.allow_other_domains,
         last_synced_at=None,
         stored_user_count=0,
+        created_count=0,
         roles_through=None,
         created_at=now,
         updated_at=now,
@@ -139,7 +140,8 @@ async def change_directory_connection(
     """Change a connection. Omitted fields keep their values.
 
     If roles change, the roles of all members are updated in the background. With `status: DISABLED`, the requests of
-    the directory get 403, and its users stay as they are. Honours `If-Match`.
+    the directory get 403, and its users stay as they are. If the connection gives roles besides MEMBER, changing its
+    roles, enabling it and allowing other domains need the permission `organizations:write`. Honours `If-Match`.
     """
     async with call.db.transaction() as tx:
         before = await _lock_connection(tx, call, id, conn_id)
@@ -152,6 +154,10 @@ async def change_directory_connection(
             await _require_roles(tx, call, row)
             row = replace(row, roles_through=None, due_at=call.now)
             tx.mark_due("directory_connections")
+        elif (data.status == "ACTIVE" and before.status != "ACTIVE") or (
+            data.allow_other_domains is True and not before.allow_other_domains
+        ):
+            _require_may_assign(call, row.default_roles, row.group_roles)  # More persons get the roles.
         await store.update_connection(tx, row, now=call.now)
         changed = sorted(map(camel, fields_set(data)))
         await audit.record(tx, call, "directory_connection.updated", "DirectoryConnection", conn_id, changed=changed)
@@ -179,10 +185,15 @@ async def rotate_directory_token(
     call: Call, id: UUID, conn_id: UUID, data: TokenRotation | None = None
 ) -> DirectoryConnectionWithToken:
     """Create another token. The present one stays valid for `overlapHours`, so that the directory can be changed
-    meanwhile; 0 ends it at once. Honours `If-Match`."""
+    meanwhile; 0 ends it at once. Honours `If-Match`.
+
+    If the connection gives roles besides MEMBER, this needs the permission `organizations:write`, too: whoever has the
+    token decides who gets the roles.
+    """
     overlap = timedelta(hours=(data or TokenRotation()).overlap_hours)
     async with call.db.transaction() as tx:
         row = await _lock_connection(tx, call, id, conn_id)
+        _require_may_assign(call, row.default_roles, row.group_roles)  # Who has the token assigns the roles.
         call.require_match(row.updated_at)
         key = {"project_id": call.project_id, "connection_id": conn_id}
         await store.expire_tokens(tx, **key, expires_at=call.now + overlap)

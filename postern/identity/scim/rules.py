@@ -31,6 +31,8 @@ from postern.protocols.scim.schemas import Document
 
 NAMES_LIMIT = 100
 """Names in `attributes` and `excludedAttributes`."""
+INDEXED_BYTES = 2_000
+"""Bytes of a name that is in an index: an entry of an index of PostgreSQL has at most 2,704."""
 NAME_LIMIT = 200
 """Characters of the name of a customer."""
 
@@ -103,6 +105,13 @@ def full_name(document: Document) -> str | None:
         if line := " ".join(line.split())[:NAME_LIMIT].strip():
             return line
     return None
+
+
+def require_indexable(document: Document) -> None:
+    """Raise ScimRequestInvalid if a name is too long for the index that it is looked up in."""
+    for name in ("userName", "externalId", "displayName"):
+        if len(document.get(name, "").casefold().encode()) > INDEXED_BYTES:
+            raise ScimRequestInvalid("invalidValue", f"`{name}` can have at most {INDEXED_BYTES:,} bytes.")
 
 
 def version_tag(version: int) -> str:

@@ -113,11 +113,12 @@ async def note_change(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -
 
 
 @statement("""
-    update directory_connections set stored_user_count = stored_user_count + %(added)s
+    update directory_connections set stored_user_count = stored_user_count + %(added)s,
+        created_count = created_count + %(created)s
     where project_id = %(project_id)s and id = %(id)s
 """)
-async def add_to_user_count(tx: Transaction, *, project_id: UUID, id: UUID, added: int) -> None:
-    """Add to the stored number of users."""
+async def add_to_user_count(tx: Transaction, *, project_id: UUID, id: UUID, added: int, created: int) -> None:
+    """Add to the stored number of users, and to that of the customers that the directory has created."""
 
 
 @statement("""
@@ -185,6 +186,7 @@ HAS_DIRECTORIES: LiteralString = "exists (select from directory_connections wher
     join organizations organization
       on organization.project_id = connection.project_id and organization.id = connection.organization_id
      and organization.status <> 'DELETED'
+    join projects project on project.id = connection.project_id and project.deleted_at is null
     where token.hash = %(hash)s and connection.id = %(id)s
       and (token.expires_at is null or token.expires_at > %(now)s)
 """)

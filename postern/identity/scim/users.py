@@ -6,6 +6,7 @@ the domain of the address, or if the customer is a member of the organization al
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -24,12 +25,19 @@ from postern.identity.organizations.rules import domain_of
 from postern.identity.scim import rules, store, user_store
 from postern.identity.scim.authentication import Directory
 from postern.identity.scim.documents import ListRequest, user_document
-from postern.identity.scim.model import RETURNED_MEMBERS, SCAN_LIMIT, USERS_PER_CONNECTION, UserRow
+from postern.identity.scim.model import (
+    CUSTOMERS_PER_CONNECTION,
+    RETURNED_MEMBERS,
+    SCAN_LIMIT,
+    USERS_PER_CONNECTION,
+    UserRow,
+)
 from postern.identity.scim.roles import desired_roles, update_member_roles
 from postern.identity.scim.user_store import RoleFacts, UserGroup
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import RecordChanged
 from postern.kernel.http.problems import Invalid, Missing, require_found
+from postern.kernel.limits import RateLimit
 from postern.kernel.values import new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events.model import EventRow
@@ -39,6 +47,9 @@ from postern.protocols.scim.schemas import USER, Document
 
 SCAN_CHUNK = 1_000
 """Users that are read together to evaluate a filter on them."""
+GUEST_RATE = RateLimit("scim-guests", 100, timedelta(hours=1))
+"""Limit of the users at domains that the organization has not verified, or without an address, that one connection
+creates. Refused ones count, because the refusal reveals that a customer has the address."""
 
 
 class ScimResourceMissing(Missing):
@@ -63,10 +74,11 @@ async def create_user(directory: Directory, document: Document) -> Document:
     row = _row_of(directory, document, new_id())
     async with call.db.transaction() as tx:
         directory = await directory.lock(tx)
+        directory.require_not_suspended()
         await _require_unique(tx, directory, row, None)
         await _require_room(tx, directory)
         profile = await _read_profile(tx, directory, document)
-        customer = await _link_or_create(tx, directory, profile)
+        customer, is_new = await _link_or_create(tx, directory, profile)
         if await user_store.user_of_customer(tx, **directory.key, customer_id=customer.id):
             raise ScimNotUnique("Another user of this directory has the same address.")
         row = replace(row, customer_id=customer.id)
@@ -74,7 +86,9 @@ async def create_user(directory: Directory, document: Document) -> Document:
             row = replace(row, roles=await _join(tx, directory, row))
         if await user_store.insert_user(tx, row) is None:
             raise ScimNotUnique("Another user has this name, external id or address.")
-        await store.add_to_user_count(tx, project_id=call.project_id, id=row.connection_id, added=1)
+        await store.add_to_user_count(
+            tx, project_id=call.project_id, id=row.connection_id, added=1, created=int(is_new)
+        )
         await audit.record(
             tx, call, "directory_user.created", "Customer", customer.id, directory_user_id=row.id, active=row.active
         )
@@ -90,11 +104,11 @@ async def get_user(directory: Directory, id: UUID, request: ListRequest) -> tupl
 
 async def replace_user(directory: Directory, id: UUID, document: Document) -> tuple[Document, int]:
     """Replace the attributes of a user. Without `active`, the user stays as it is. See `change_user`."""
-    return await change_user(directory, id, lambda present: {"active": present.get("active", True), **document})
+    return await change_user(directory, id, lambda before: {"active": before.active, **document})
 
 
-async def change_user(directory: Directory, id: UUID, change: Callable[[Document], Document]) -> tuple[Document, int]:
-    """Change a user: `change` gets the present attributes and returns the new ones. Returns the resource and its
+async def change_user(directory: Directory, id: UUID, change: Callable[[UserRow], Document]) -> tuple[Document, int]:
+    """Change a user: `change` gets the present row and returns the new attributes. Returns the resource and its
     version, which stays the same if nothing changes.
 
     If the new attributes do not have `active`, the user stays active or inactive. A user who becomes inactive is no
@@ -106,7 +120,7 @@ async def change_user(directory: Directory, id: UUID, change: Callable[[Document
         directory = await directory.lock(tx)
         before = require_found(await user_store.lock_user(tx, **directory.key, id=id), ScimResourceMissing)
         require_version(directory, before.version)
-        document = change(before.attributes)
+        document = change(before)
         row = before
         if document != before.attributes:
             row = replace(
@@ -117,6 +131,8 @@ async def change_user(directory: Directory, id: UUID, change: Callable[[Document
                 version=before.version,
                 created_at=before.created_at,
             )
+            if row.active or not before.active:
+                directory.require_not_suspended()
             await _require_unique(tx, directory, row, id)
             # Lock the customer before the organization, as accepting an invitation and signing in do.
             customer = await lock_customer(tx, call, before.customer_id)
@@ -145,7 +161,7 @@ async def delete_user(directory: Directory, id: UUID) -> None:
         if row.active:
             await _leave(tx, directory, row)
         await user_store.delete_user(tx, project_id=call.project_id, id=id)
-        await store.add_to_user_count(tx, project_id=call.project_id, id=row.connection_id, added=-1)
+        await store.add_to_user_count(tx, project_id=call.project_id, id=row.connection_id, added=-1, created=0)
         await audit.record(tx, call, "directory_user.deleted", "Customer", row.customer_id, directory_user_id=id)
 
 
@@ -236,6 +252,7 @@ def _row_of(directory: Directory, document: Document, id: UUID) -> UserRow:
     """The row of a user with these attributes; customer and roles are to be filled in."""
     call, user_name = directory.call, str(document["userName"]).strip()
     document = {**document, "userName": user_name}
+    rules.require_indexable(document)
     return UserRow(
         project_id=call.project_id,
         id=id,
@@ -258,8 +275,11 @@ def _row_of(directory: Directory, document: Document, id: UUID) -> UserRow:
 async def _require_room(tx: Transaction, directory: Directory) -> None:
     """Raise ScimRequestInvalid if the directory has as many users as it can have.
 
-    The number in the connection is too high if customers were erased, so the users are counted when it is reached.
+    The number in the connection is too high if customers were erased, so the users are counted when it is reached. The
+    customers that the directory has created are limited, too: those of deleted users stay.
     """
+    if directory.connection.created_count >= CUSTOMERS_PER_CONNECTION:
+        raise ScimRequestInvalid("tooMany", f"A directory can create at most {CUSTOMERS_PER_CONNECTION:,} customers.")
     if directory.connection.stored_user_count < USERS_PER_CONNECTION:
         return
     counts = await store.counts(tx, project_id=directory.call.project_id, id=directory.connection.id)
@@ -267,7 +287,7 @@ async def _require_room(tx: Transaction, directory: Directory) -> None:
         raise ScimRequestInvalid("tooMany", f"A directory can have at most {USERS_PER_CONNECTION:,} users.")
     difference = counts.user_count - directory.connection.stored_user_count
     await store.add_to_user_count(
-        tx, project_id=directory.call.project_id, id=directory.connection.id, added=difference
+        tx, project_id=directory.call.project_id, id=directory.connection.id, added=difference, created=0
     )
 
 
@@ -301,32 +321,58 @@ async def _owns_domain(tx: Transaction, directory: Directory, email_key: str) ->
     return owner_id == directory.connection.organization_id
 
 
-async def _link_or_create(tx: Transaction, directory: Directory, profile: ProvisionedProfile) -> CustomerRow:
-    """The customer whom a new user stands for, locked. Raises ScimRequestInvalid and ScimNotUnique."""
-    call, connection = directory.call, directory.connection
-    if profile.email_key is None:
-        return await provisioning.create_provisioned(tx, call, profile)
-    holder = await provisioning.lock_customer_with_address(tx, call, profile.email_key)
-    if holder is not None and profile.email_verified:
-        holder = await provisioning.link_by_address(tx, call, holder, profile.email_key)
-        if holder.email_key == profile.email_key:
-            return await provisioning.update_provisioned(tx, call, holder, profile)
-        return holder
-    if holder is not None and await members.roles_in(tx, call, connection.organization_id, holder.id) is not None:
-        return holder
-    if not profile.email_verified and not connection.allow_other_domains:
+async def _require_address(tx: Transaction, directory: Directory, profile: ProvisionedProfile) -> None:
+    """Raise ScimRequestInvalid unless the directory may provision a user with this address.
+
+    It may if the organization has verified the domain. If other domains are allowed, it may also provision users
+    without an address, and those at domains that no organization of the project has verified.
+    """
+    if profile.email_verified:
+        return
+    if not directory.connection.allow_other_domains:
         raise ScimRequestInvalid(
             "invalidValue",
-            f"The organization has not verified the domain {domain_of(profile.email_key)}. Verify it, or allow other "
-            "domains for this directory.",
+            "A user needs an address. To provision users without one, allow other domains for this directory."
+            if profile.email_key is None
+            else f"The organization has not verified the domain {domain_of(profile.email_key)}. Verify it, or allow "
+            "other domains for this directory.",
         )
+    if profile.email_key is not None:
+        owner_id = await owner_of_domain(tx, directory.call.project_id, domain_of(profile.email_key))
+        if owner_id is not None:
+            raise ScimRequestInvalid(
+                "invalidValue", f"Another organization has verified the domain {domain_of(profile.email_key)}."
+            )
+
+
+async def _link_or_create(
+    tx: Transaction, directory: Directory, profile: ProvisionedProfile
+) -> tuple[CustomerRow, bool]:
+    """The customer whom a new user stands for, locked, and whether it was created.
+
+    Raises ScimRequestInvalid, ScimNotUnique, and TooManyRequests if many guests were created.
+    """
+    call, connection = directory.call, directory.connection
+    holder = None
+    if profile.email_key is not None:
+        holder = await provisioning.lock_customer_with_address(tx, call, profile.email_key)
+        if holder is not None and profile.email_verified:
+            holder = await provisioning.link_by_address(tx, call, holder, profile.email_key)
+            if holder.email_key == profile.email_key:
+                holder = await provisioning.update_provisioned(tx, call, holder, profile)
+            return holder, False
+        if holder is not None and await members.roles_in(tx, call, connection.organization_id, holder.id) is not None:
+            return holder, False
+    await _require_address(tx, directory, profile)
+    if not profile.email_verified:
+        call.world.limiter.take(GUEST_RATE, str(connection.id))
     if holder is not None:
         raise ScimNotUnique(
             "A customer has this address, and is not a member. The directory can link a customer only if the "
-            f"organization has verified the domain {domain_of(profile.email_key)}."
+            "organization has verified the domain of the address."
         )
     try:
-        return await provisioning.create_provisioned(tx, call, profile)
+        return await provisioning.create_provisioned(tx, call, profile), True
     except CustomerEmailTaken:
         raise ScimNotUnique("A concurrent request has registered this address; try again.") from None
 
@@ -335,23 +381,29 @@ async def _update_customer(
     tx: Transaction, directory: Directory, before: UserRow, after: UserRow, customer: CustomerRow
 ) -> None:
     """Carry a changed name or address over to the customer, if the organization vouches for the customer: it has
-    verified the domain of the customer's primary address. Other customers keep what they have.
+    verified the domain of the customer's primary address. Other customers keep what they have; one without an address
+    gets a verified one.
 
-    Raises ScimRequestInvalid for a new address at a domain that is not verified, and ScimNotUnique.
+    The address of the customer is verified first: if another person may have registered it, the credentials are
+    removed. Raises ScimRequestInvalid for a new address that the directory may not provision, and ScimNotUnique.
     """
     old = await _read_profile(tx, directory, before.attributes)
     new = await _read_profile(tx, directory, after.attributes)
     profile = new
-    if new.email_key != old.email_key and new.email_key is not None and not new.email_verified:
-        if not directory.connection.allow_other_domains:
-            raise ScimRequestInvalid(
-                "invalidValue", f"The organization has not verified the domain {domain_of(new.email_key)}."
-            )
-        profile = replace(new, email=None, email_key=None)
-    if customer.email_key is None or not await _owns_domain(tx, directory, customer.email_key):
+    if new.email_key != old.email_key and new.email_key is not None:
+        await _require_address(tx, directory, new)
+    if customer.email_key is None:
+        if not new.email_verified:
+            return
+    elif not await _owns_domain(tx, directory, customer.email_key):
         return
-    if customer.email_key != old.email_key or new.email_key == old.email_key:
-        profile = replace(new, email=None, email_key=None)
+    else:
+        is_same_address = new.email_key == old.email_key
+        if not new.email_verified or is_same_address or customer.email_key != old.email_key:
+            profile = replace(new, email=None, email_key=None)
+        if not after.active and profile.email_key is None and profile.name in (None, customer.name):
+            return  # A user who only leaves keeps the credentials.
+        customer = await provisioning.link_by_address(tx, directory.call, customer, customer.email_key)
     try:
         await provisioning.update_provisioned(tx, directory.call, customer, profile)
     except CustomerEmailTaken:
@@ -361,21 +413,13 @@ async def _update_customer(
 async def _change_membership(tx: Transaction, directory: Directory, before: UserRow, after: UserRow) -> list[str]:
     """Add or remove the member if `active` has changed. Returns the roles that are due to the directory."""
     if after.active and not before.active:
-        await _require_may_join(tx, directory, after)
+        # The organization may have lost the domain of the user's address.
+        await _require_address(tx, directory, await _read_profile(tx, directory, after.attributes))
         return await _join(tx, directory, after)
     if before.active and not after.active:
         await _leave(tx, directory, before)
         return []
     return before.roles
-
-
-async def _require_may_join(tx: Transaction, directory: Directory, row: UserRow) -> None:
-    """Raise ScimRequestInvalid if the organization has lost the domain of the user's address."""
-    profile = await _read_profile(tx, directory, row.attributes)
-    if profile.email_key is None or profile.email_verified or directory.connection.allow_other_domains:
-        return
-    domain = domain_of(profile.email_key)
-    raise ScimRequestInvalid("invalidValue", f"The organization has not verified the domain {domain}.")
 
 
 async def _join(tx: Transaction, directory: Directory, row: UserRow) -> list[str]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from postern.protocols.scim.problems import ScimRequestInvalid, ScimType
@@ -300,12 +300,12 @@ def is_storable(text: str) -> bool:
 
 
 def read_time(value: Any) -> datetime | None:
-    """The time in a text such as 2026-01-31T12:00:00Z; None if it is not valid or has no time zone."""
+    """The time in a text such as 2026-01-31T12:00:00Z, in UTC; None if it is not valid or has no time zone."""
     try:
         moment = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+        return moment.astimezone(UTC) if moment.tzinfo is not None else None
+    except (TypeError, ValueError, OverflowError):  # Overflow: the offset leads before the year 1 or after 9999.
         return None
-    return moment if moment.tzinfo is not None else None
 
 
 def matches(filter: Filter, document: Document) -> bool:

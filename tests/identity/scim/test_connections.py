@@ -108,6 +108,13 @@ async def test_a_disabled_or_deleted_connection_accepts_nothing(acme, run_due_wo
     assert list(await acme.members()) == [acme.address("ada")], "members stay"
 
 
+async def test_the_directory_of_a_deleted_project_has_no_access(acme, world):
+    assert (await acme.scim.get("/Users")).status_code == 200
+    async with world.db.connection() as connection:
+        await connection.execute("update projects set deleted_at = now() where id = %s", (acme.project.id,))
+    assert (await acme.scim.get("/Users")).status_code == 401
+
+
 async def test_changed_roles_reach_all_members(acme, run_due_work):
     users = [await acme.user(name) for name in ("ada", "bob")]
     await acme.group("Administrators", users[0])
@@ -139,6 +146,13 @@ async def test_only_who_may_assign_roles_can_let_a_directory_assign_them(acme):
     assert (await narrow.patch(acme.path, {"name": "Renamed", "groupRoles": {"Administrators": ["ADMIN"]}})).json()[
         "name"
     ] == "Renamed", "roles that stay need no permission"
+    for change in ({"status": "ACTIVE"}, {"allowOtherDomains": True}):
+        await acme.change(status="DISABLED")
+        assert (await narrow.patch(acme.path, change)).status_code == 403, change
+    assert (await narrow.patch(acme.path, {"allowOtherDomains": False})).status_code == 200
+    rotated = await narrow.post(f"{acme.path}/rotate-token")
+    assert (rotated.status_code, rotated.json()["code"]) == (403, "permission_missing")
+    assert (await narrow.post(f"{acme.connections_path}/{plain.json()['id']}/rotate-token")).status_code == 200
     reader = await acme.project.key("scim:read")
     assert (await reader.get(acme.path)).status_code == 200
     assert (await reader.post(f"{acme.path}/rotate-token")).status_code == 403

@@ -115,6 +115,8 @@ async def test_values_of_filters_are_only_values(acme, filter):
         ("filter=userName%20eq%20%22%00%22", 400),
         ("filter=userName%20eq%20%22%ED%A0%80%22", 200),
         ("filter=userName%20eq%20%22%5Cud800%22", 400),
+        ("filter=meta.created%20gt%20%229999-12-31T23:59:59-23:59%22", 400),
+        ("filter=meta.created%20gt%20%220001-01-01T00:00:00%2B23:59%22", 400),
         ("attributes=%00", 400),
         ("attributes=" + "x," * 2_000, 400),
         ("sortBy=userName&sortOrder=descending", 200),

@@ -1,8 +1,11 @@
 """Users over SCIM: creation, change, deactivation and deletion, and the customers and members they stand for."""
 
+from datetime import timedelta
+
 import pytest
 
-from tests.identity.scim.conftest import ENTERPRISE, PATCH, USER, connect
+from postern.kernel.limits import RateLimit
+from tests.identity.scim.conftest import ENTERPRISE, GROUP, PATCH, USER, connect
 
 
 async def test_a_user_becomes_a_verified_customer_and_a_member(acme, auth):
@@ -144,7 +147,7 @@ async def test_with_other_domains_new_guests_are_unverified_and_customers_are_no
     await acme.organizations.customer("ada@elsewhere.example")
     refused = await acme.scim.post("/Users", {"schemas": [USER], "userName": "ada@elsewhere.example"})
     assert (refused.status_code, refused.json()["scimType"]) == (409, "uniqueness")
-    assert "verified the domain elsewhere.example" in refused.json()["detail"]
+    assert "verified the domain of the address" in refused.json()["detail"]
     created = await acme.scim.post("/Users", {"schemas": [USER], "userName": "bob@elsewhere.example"})
     assert created.status_code == 201
     customer = await acme.customer("bob@elsewhere.example")
@@ -152,8 +155,44 @@ async def test_with_other_domains_new_guests_are_unverified_and_customers_are_no
     renamed = await acme.patch(f"/Users/{created.json()['id']}", {"op": "add", "path": "displayName", "value": "Bob"})
     assert renamed["displayName"] == "Bob"
     assert (await acme.customer("bob@elsewhere.example"))["name"] is None, "the organization does not vouch for it"
-    nameless = await acme.scim.post("/Users", {"schemas": [USER], "userName": "no-address"})
-    assert nameless.status_code == 201
+
+
+async def test_a_user_without_an_address_is_a_guest_until_it_gets_one(acme):
+    body = {"schemas": [USER], "userName": "no-address"}
+    refused = await acme.scim.post("/Users", body)
+    assert (refused.status_code, refused.json()["scimType"]) == (400, "invalidValue")
+    ada = await acme.user("ada")
+    await acme.patch(f"/Users/{ada['id']}", {"op": "replace", "path": "active", "value": False})
+    without = {"schemas": [USER], "userName": "ada", "active": True}
+    assert (await acme.scim.put(f"/Users/{ada['id']}", without)).status_code == 400
+    await acme.change(allowOtherDomains=True)
+    created = (await acme.scim.post("/Users", body)).json()
+    [listed, _] = (await acme.project.client.get(f"{acme.path}/users")).json()
+    await acme.patch(
+        f"/Users/{created['id']}", {"op": "add", "path": "emails", "value": [{"value": acme.address("bob")}]}
+    )
+    customer = await acme.customer(acme.address("bob"))
+    assert (customer["id"], customer["emailVerifiedAt"] is not None) == (listed["customerId"], True)
+
+
+async def test_deleted_users_count_among_the_customers_that_a_directory_creates(acme, monkeypatch):
+    monkeypatch.setattr("postern.identity.scim.users.CUSTOMERS_PER_CONNECTION", 2)
+    for name in ("ada", "bob"):
+        assert (await acme.scim.delete(f"/Users/{(await acme.user(name))['id']}")).status_code == 204
+    refused = await acme.scim.post("/Users", {"schemas": [USER], "userName": acme.address("eve")})
+    assert (refused.status_code, refused.json()["scimType"]) == (400, "tooMany")
+
+
+async def test_guests_are_limited_and_refused_ones_count(acme, monkeypatch):
+    monkeypatch.setattr("postern.identity.scim.users.GUEST_RATE", RateLimit("guests-test", 2, timedelta(hours=1)))
+    await acme.change(allowOtherDomains=True)
+    await acme.organizations.customer("ada@elsewhere.example")
+    statuses = []
+    for name in ("ada", "bob", "eve"):
+        body = {"schemas": [USER], "userName": f"{name}@elsewhere.example"}
+        statuses.append((await acme.scim.post("/Users", body)).status_code)
+    assert statuses == [409, 201, 429]
+    await acme.user("ada")
 
 
 async def test_a_member_with_another_domain_is_linked_but_not_changed(acme):
@@ -176,16 +215,25 @@ async def test_a_domain_of_another_organization_vouches_for_nothing(acme, organi
     victim = await organizations.customer(acme.address("victim"))
     rival = await connect(organizations, await organizations.organization("Rival"), acme.domain, allowOtherDomains=True)
     await organizations.domain(rival.organization, "rival.example")
-    taken = await rival.scim.post("/Users", {"schemas": [USER], "userName": acme.address("victim")})
-    assert (taken.status_code, taken.json()["scimType"]) == (409, "uniqueness")
+    answers = []
+    for name in ("victim", "nobody"):
+        taken = await rival.scim.post("/Users", {"schemas": [USER], "userName": acme.address(name)})
+        answers.append((taken.status_code, taken.json()))
+    assert answers[0] == answers[1], "whether or not it has an account"
+    assert (answers[0][0], answers[0][1]["scimType"]) == (400, "invalidValue")
+    path = f"/b2b/organizations/{acme.organization['id']}/domains"
+    [domain] = (await acme.project.client.get(path)).json()
+    assert (await acme.project.client.delete(f"{path}/{domain['id']}")).status_code == 200
     claimed = await rival.scim.post("/Users", {"schemas": [USER], "userName": acme.address("new")})
     assert claimed.status_code == 201
     assert (await rival.customer(acme.address("new")))["emailVerifiedAt"] is None
+    await organizations.verified_domain(acme.organization, acme.domain, auto_join=False)
     moved = await rival.patch(
         f"/Users/{claimed.json()['id']}",
         {"op": "replace", "path": "userName", "value": acme.address("victim")},
+        status=400,
     )
-    assert moved["userName"] == acme.address("victim"), "a name in the directory; the customer stays the same"
+    assert moved["scimType"] == "invalidValue"
     assert (await rival.project.client.get(f"/customers/{victim['id']}")).json()["name"] is None
     [listed] = (await rival.project.client.get(f"{rival.path}/users")).json()
     assert listed["customerId"] != victim["id"]
@@ -195,6 +243,43 @@ async def test_a_domain_of_another_organization_vouches_for_nothing(acme, organi
     assert (await acme.customer(acme.address("new")))["name"] == "Real", "only the owner of the domain renames"
     assert (await rival.scim.delete(f"/Users/{claimed.json()['id']}")).status_code == 204
     assert list(await acme.members()) == [owner["userName"]]
+
+
+async def test_an_address_that_another_may_have_registered_is_verified_like_at_creation(acme, auth):
+    """The member was linked while the domain was not verified, and has a password that another person may know."""
+    path = f"/b2b/organizations/{acme.organization['id']}/domains"
+    [domain] = (await acme.project.client.get(path)).json()
+    assert (await acme.project.client.delete(f"{path}/{domain['id']}")).status_code == 200
+    member = await acme.organizations.member(acme.organization, email=acme.address("ada"), verified=False)
+    user = (await acme.scim.post("/Users", {"schemas": [USER], "userName": acme.address("ada")})).json()
+    assert (await auth.sign_in(acme.address("ada"))).status_code == 200
+    await acme.organizations.verified_domain(acme.organization, acme.domain, auto_join=False)
+    await acme.patch(f"/Users/{user['id']}", {"op": "replace", "path": "userName", "value": acme.address("lovelace")})
+    customer = (await acme.project.client.get(f"/customers/{member['id']}")).json()
+    assert (customer["email"], customer["emailVerifiedAt"] is not None) == (acme.address("lovelace"), True)
+    assert (await auth.sign_in(acme.address("lovelace"))).status_code == 401
+
+
+async def test_a_user_stays_inactive_until_the_directory_activates_it(acme):
+    user = await acme.user("ada")
+    path = f"/Users/{user['id']}"
+    await acme.patch(path, {"op": "replace", "path": "active", "value": False})
+    await acme.patch(path, {"op": "remove", "path": "active"})
+    replaced = await acme.scim.put(path, {"schemas": [USER], "userName": user["userName"]})
+    assert (replaced.status_code, replaced.json()["active"]) == (200, False)
+    assert await acme.members() == {}
+
+
+async def test_long_names_are_refused(acme):
+    user = await acme.user("ada")
+    for name in ("userName", "externalId", "displayName"):
+        for method, path in (("POST", "/Users"), ("PUT", f"/Users/{user['id']}")):
+            body = {"schemas": [USER], "userName": acme.address("ada"), name: "\u4e2d" * 1_000}
+            refused = await acme.scim.request(method, path, json=body)
+            assert (refused.status_code, refused.json()["scimType"]) == (400, "invalidValue"), (name, method)
+    refused = await acme.scim.post("/Groups", {"schemas": [GROUP], "displayName": "\u4e2d" * 1_000})
+    assert refused.status_code == 400
+    await acme.user(displayName="\u4e2d" * 600, externalId="\u4e2d" * 600)
 
 
 async def test_name_and_address_follow_the_directory_within_the_verified_domain(acme):
@@ -258,8 +343,17 @@ async def test_a_suspended_organization_gets_no_members_but_loses_them(acme):
     assert (await acme.project.client.patch(organization, {"status": "SUSPENDED"})).status_code == 200
     refused = await acme.scim.post("/Users", {"schemas": [USER], "userName": acme.address("bob")})
     assert refused.status_code == 409
+    for path in (f"/Users/{user['id']}", "/Groups"):
+        change = {"schemas": [PATCH], "Operations": [{"op": "add", "path": "title", "value": "x"}]}
+        request = (
+            acme.scim.patch(path, change)
+            if path != "/Groups"
+            else acme.scim.post(path, {"schemas": [GROUP], "displayName": "x"})
+        )
+        assert (await request).status_code == 409
     await acme.patch(f"/Users/{user['id']}", {"op": "replace", "path": "active", "value": False})
     assert await acme.members() == {}
+    assert (await acme.scim.delete(f"/Users/{user['id']}")).status_code == 204
 
 
 async def test_merged_and_erased_customers(acme):

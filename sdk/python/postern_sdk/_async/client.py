@@ -9660,7 +9660,9 @@ class AsyncDirectories:
         Omitted fields keep their values.
 
         If roles change, the roles of all members are updated in the background. With `status: DISABLED`, the
-        requests of the directory get 403, and its users stay as they are. Honours `If-Match`.
+        requests of the directory get 403, and its users stay as they are. If the connection gives roles besides
+        MEMBER, changing its roles, enabling it and allowing other domains need the permission
+        `organizations:write`. Honours `If-Match`.
 
         Permission: `scim:write`.
 
@@ -9757,6 +9759,9 @@ class AsyncDirectories:
 
         The present one stays valid for `overlapHours`, so that the directory can be changed meanwhile; 0 ends it
         at once. Honours `If-Match`.
+
+        If the connection gives roles besides MEMBER, this needs the permission `organizations:write`, too:
+        whoever has the token decides who gets the roles.
 
         Permission: `scim:write`.
 

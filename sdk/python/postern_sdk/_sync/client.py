@@ -9636,7 +9636,9 @@ class Directories:
         Omitted fields keep their values.
 
         If roles change, the roles of all members are updated in the background. With `status: DISABLED`, the
-        requests of the directory get 403, and its users stay as they are. Honours `If-Match`.
+        requests of the directory get 403, and its users stay as they are. If the connection gives roles besides
+        MEMBER, changing its roles, enabling it and allowing other domains need the permission
+        `organizations:write`. Honours `If-Match`.
 
         Permission: `scim:write`.
 
@@ -9733,6 +9735,9 @@ class Directories:
 
         The present one stays valid for `overlapHours`, so that the directory can be changed meanwhile; 0 ends it
         at once. Honours `If-Match`.
+
+        If the connection gives roles besides MEMBER, this needs the permission `organizations:write`, too:
+        whoever has the token decides who gets the roles.
 
         Permission: `scim:write`.
 

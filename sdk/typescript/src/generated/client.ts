@@ -7384,7 +7384,8 @@ export interface DirectoriesApi {
    * Omitted fields keep their values.
    *
    * If roles change, the roles of all members are updated in the background. With `status: DISABLED`, the requests of
-   * the directory get 403, and its users stay as they are. Honours `If-Match`.
+   * the directory get 403, and its users stay as they are. If the connection gives roles besides MEMBER, changing its
+   * roles, enabling it and allowing other domains need the permission `organizations:write`. Honours `If-Match`.
    *
    * Permission: `scim:write`.
    *
@@ -7414,6 +7415,9 @@ export interface DirectoriesApi {
    *
    * The present one stays valid for `overlapHours`, so that the directory can be changed meanwhile; 0 ends it at once.
    * Honours `If-Match`.
+   *
+   * If the connection gives roles besides MEMBER, this needs the permission `organizations:write`, too: whoever has the
+   * token decides who gets the roles.
    *
    * Permission: `scim:write`.
    *
