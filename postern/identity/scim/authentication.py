@@ -1,27 +1,75 @@
 """The credential of a directory: a bearer token, which is valid for one connection only."""
 
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from postern.identity.organizations.model import OrganizationSuspended
 from postern.identity.scim import store
 from postern.identity.scim.model import NOTED_EVERY, TOKEN_PREFIX, TOKEN_PURPOSE, ConnectionRecord
-from postern.kernel.database.statements import Transaction
+from postern.kernel.database.statements import Transaction, limit_connections
 from postern.kernel.http.call import Call, Caller, CredentialInvalid, CredentialMissing
 from postern.kernel.http.handler import read_bearer
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import Forbidden
-from postern.kernel.limits import RateLimit
+from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.security.secrets import looks_like_key
+
+if TYPE_CHECKING:
+    from postern.world import World
 
 SCIM_PATH = "/scim/v2"
 SCIM_RATE = RateLimit("scim", 500, timedelta(seconds=10))
 """Limit of the requests of one connection to one process."""
+CONNECTIONS_PER_CHANGE = 4
+"""Database connections for each change of directories that one process executes."""
+QUEUE_LIMIT = 20
+"""Changes of one directory that wait in one process."""
+QUEUE_RETRY_SECONDS = 5
 
 
 class DirectoryDisabled(Forbidden):
     """This directory connection is disabled."""
+
+
+@dataclass(eq=False)
+class DirectorySlot:
+    """The changes of one directory in this process: one is executed, the others wait."""
+
+    semaphore: asyncio.Semaphore
+    change_count: int = 0
+
+
+class DirectorySlots:
+    """Limits how many changes of directories are executed at the same time in this process: one of each directory, and
+    in total one for every CONNECTIONS_PER_CHANGE database connections."""
+
+    def __init__(self, world: "World") -> None:
+        self._all = asyncio.Semaphore(max(1, world.db.size // CONNECTIONS_PER_CHANGE))
+        self._by_connection: WeakValueDictionary[UUID, DirectorySlot] = WeakValueDictionary()
+
+    @contextmanager
+    def limiting(self, connection_id: UUID) -> Iterator[None]:
+        """Make the block wait for its turn before it takes a connection of the pool. Raises TooManyRequests."""
+        slot = self._by_connection.setdefault(connection_id, DirectorySlot(asyncio.Semaphore(1)))
+        if slot.change_count > QUEUE_LIMIT:
+            raise TooManyRequests(
+                "Many changes of this directory are waiting; slow down.", retry_after_seconds=QUEUE_RETRY_SECONDS
+            )
+        slot.change_count += 1
+        try:
+            with limit_connections(slot.semaphore, self._all):
+                yield
+        finally:
+            slot.change_count -= 1
+
+    async def aclose(self) -> None:
+        """Does nothing; a resource of a World must have this method."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +87,24 @@ class Directory:
         """The project and the connection, for statements."""
         return {"project_id": self.connection.project_id, "connection_id": self.connection.id}
 
-    async def lock(self, tx: Transaction) -> "Directory":
-        """Serialise the changes of this directory: the names of users and groups are unique, and roles depend on
-        groups. Call this before taking other locks. Returns the directory with its connection as it is now, which
-        cannot change until the transaction ends. Raises DirectoryDisabled."""
-        await tx.lock_quota("directory", self.connection.id)
-        row = await store.lock_connection_of_request(tx, project_id=self.connection.project_id, id=self.connection.id)
-        if row is None or row.status != "ACTIVE":
-            raise DirectoryDisabled
-        return replace(self, connection=row)
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[tuple[Transaction, "Directory"]]:
+        """A transaction, and the directory with its connection as it is now, whose settings cannot change until the
+        transaction ends.
+
+        The changes of a directory are serialised: the names of users and groups are unique, and roles depend on groups.
+        So that the changes that wait do not hold connections of the pool, they wait in this process first. Raises
+        TooManyRequests if many wait, and DirectoryDisabled.
+        """
+        with self.call.world.resources[DirectorySlots].limiting(self.connection.id):
+            async with self.call.db.transaction() as tx:
+                await tx.lock_quota("directory", self.connection.id)
+                row = await store.lock_connection_shared(
+                    tx, project_id=self.connection.project_id, id=self.connection.id
+                )
+                if row is None or row.status != "ACTIVE":
+                    raise DirectoryDisabled
+                yield tx, replace(self, connection=row)
 
     def require_not_suspended(self) -> None:
         """Raise OrganizationSuspended if the organization is suspended."""

@@ -36,10 +36,11 @@ async def insert_group(tx: Transaction, group: GroupRow) -> UserId | None: ...
 async def get_group(db: Queries, *, project_id: UUID, connection_id: UUID, id: UUID) -> GroupRow | None: ...
 
 
-# Lock a group for update.
+# Lock a group. Not for update: a merge of customers that adds a member to the group need not wait.
 @statement("""
     select * from directory_groups
-    where project_id = %(project_id)s and connection_id = %(connection_id)s and id = %(id)s for update
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and id = %(id)s
+    for no key update
 """)
 async def lock_group(tx: Transaction, *, project_id: UUID, connection_id: UUID, id: UUID) -> GroupRow | None: ...
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec.structs import replace
 from psycopg.sql import SQL
 
-from postern.identity.scim import group_store, rules
+from postern.identity.scim import group_store, rules, store
 from postern.identity.scim.authentication import Directory
 from postern.identity.scim.documents import ListRequest, group_document
 from postern.identity.scim.group_store import GroupMember
@@ -16,6 +16,7 @@ from postern.identity.scim.model import (
     MEMBERS_PER_GROUP,
     MEMBERS_PER_REQUEST,
     RETURNED_MEMBERS,
+    SYNCHRONIZED_USERS,
     GroupRow,
 )
 from postern.identity.scim.roles import synchronize_roles
@@ -52,8 +53,7 @@ async def create_group(directory: Directory, document: Document) -> Document:
     steps = [MemberStep(action="add", user_ids=_user_ids(document.get("members", [])))]
     _require_few(steps)
     row = _row_of(directory, document, new_id())
-    async with call.db.transaction() as tx:
-        directory = await directory.lock(tx)
+    async with directory.changing() as (tx, directory):
         directory.require_not_suspended()
         await _require_unique(tx, directory, row, None)
         if await group_store.count_groups(tx, **directory.key) >= GROUPS_PER_CONNECTION:
@@ -119,8 +119,7 @@ async def delete_group(directory: Directory, id: UUID) -> None:
     Raises ScimResourceMissing and RecordChanged (`If-Match`).
     """
     call = directory.call
-    async with call.db.transaction() as tx:
-        directory = await directory.lock(tx)
+    async with directory.changing() as (tx, directory):
         row = require_found(await group_store.lock_group(tx, **directory.key, id=id), ScimResourceMissing)
         require_version(directory, row.version)
         affected = [member.id for member in await group_store.member_ids(tx, project_id=call.project_id, group_id=id)]
@@ -169,8 +168,7 @@ async def _change(
 ) -> tuple[Document, int]:
     call = directory.call
     _require_few(steps)
-    async with call.db.transaction() as tx:
-        directory = await directory.lock(tx)
+    async with directory.changing() as (tx, directory):
         directory.require_not_suspended()
         before = require_found(await group_store.lock_group(tx, **directory.key, id=id), ScimResourceMissing)
         require_version(directory, before.version)
@@ -237,10 +235,17 @@ async def _change_members(
 async def _synchronize(
     tx: Transaction, directory: Directory, versions: Sequence[GroupRow], user_ids: list[UUID]
 ) -> None:
-    """Compute the roles of users anew, if the group gives roles: before its change or after it."""
+    """Compute the roles of users anew, if the group gives roles: before its change or after it. Those of more than
+    SYNCHRONIZED_USERS are computed in the background."""
     group_roles = directory.connection.group_roles
-    if any(rules.roles_of_group(group_roles, row.display_name_key, row.external_id, row.id) for row in versions):
+    if not any(rules.roles_of_group(group_roles, row.display_name_key, row.external_id, row.id) for row in versions):
+        return
+    if len(user_ids) <= SYNCHRONIZED_USERS:
         await synchronize_roles(tx, directory.call, directory.connection, user_ids)
+        return
+    connection = directory.connection
+    await store.restart_roles(tx, project_id=connection.project_id, ids=[connection.id], now=directory.call.now)
+    tx.mark_due("directory_connections")
 
 
 async def _members_of(db: Queries, directory: Directory, rows: Sequence[GroupRow]) -> dict[UUID, list[GroupMember]]:

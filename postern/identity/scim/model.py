@@ -18,6 +18,8 @@ GROUPS_PER_CONNECTION = 5_000
 MEMBERS_PER_GROUP = 50_000
 MEMBERS_PER_REQUEST = 10_000
 """Members that one request can add to groups or remove from groups."""
+SYNCHRONIZED_USERS = 1_000
+"""Users whose roles a request on a group computes; those of more are computed in the background."""
 RETURNED_MEMBERS = 50_000
 """Members of groups, or groups of users, in one response."""
 PAGE_LIMIT = 200

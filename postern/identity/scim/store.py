@@ -58,11 +58,12 @@ async def lock_connection(
 ) -> ConnectionRecord | None: ...
 
 
-# Lock a connection, so that it cannot change; the transaction may change its number of users.
+# Lock a connection, so that its settings cannot change: whoever changes them locks it for update. Numbers and progress
+# can change, and the row is locked for them as the last one, after customers and members.
 @statement("""
-    select * from directory_connections where project_id = %(project_id)s and id = %(id)s for no key update
+    select * from directory_connections where project_id = %(project_id)s and id = %(id)s for key share
 """)
-async def lock_connection_of_request(tx: Transaction, *, project_id: UUID, id: UUID) -> ConnectionRecord | None: ...
+async def lock_connection_shared(tx: Transaction, *, project_id: UUID, id: UUID) -> ConnectionRecord | None: ...
 
 
 # If the roles have changed, `due_at` is now, and the roles of all users are computed anew, beginning with the first.
@@ -103,6 +104,14 @@ async def store_progress(
     roles_through: UUID | None,
     due_at: Moment | None,
 ) -> bool: ...
+
+
+# Compute the roles of all users of connections anew in the background. A worker that does so now loses its claim.
+@statement("""
+    update directory_connections set roles_through = null, due_at = %(now)s, attempt = attempt + 1
+    where project_id = %(project_id)s and id = any (%(ids)s) and status <> 'DELETED'
+""")
+async def restart_roles(tx: Transaction, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
 
 
 @statement("""

@@ -39,14 +39,6 @@ async def insert_user(tx: Transaction, user: UserRow) -> UserId | None: ...
 async def get_user(db: Queries, *, project_id: UUID, connection_id: UUID, id: UUID) -> UserRow | None: ...
 
 
-# Lock a user for update.
-@statement("""
-    select * from directory_users
-    where project_id = %(project_id)s and connection_id = %(connection_id)s and id = %(id)s for update
-""")
-async def lock_user(tx: Transaction, *, project_id: UUID, connection_id: UUID, id: UUID) -> UserRow | None: ...
-
-
 @statement("""
     update directory_users set external_id = %(external_id)s, user_name = %(user_name)s,
         user_name_key = %(user_name_key)s, display_name = %(display_name)s, active = %(active)s,
@@ -216,6 +208,47 @@ async def active_users(tx: Transaction, *, project_id: UUID, ids: list[UUID]) ->
     where changed.project_id = %(project_id)s and changed.id = change.id
 """)
 async def set_roles(tx: Transaction, *, project_id: UUID, roles: Jsonb) -> None: ...
+
+
+class MergedUser(Record):
+    """A user that another one of the same connection was merged into."""
+
+    id: UUID
+    connection_id: UUID
+
+
+# When two customers are merged that both have a user in a connection: that of the survivor gets the roles of the other
+# one, so that they can be taken away later, and is active if one of them is.
+@statement("""
+    update directory_users kept set
+        roles = kept.roles || array(select role from unnest(lost.roles) as role where role <> all (kept.roles)),
+        active = kept.active or lost.active,
+        attributes = jsonb_set(
+            kept.attributes, array['active'],
+            case when kept.active or lost.active then 'true'::jsonb else 'false'::jsonb end),
+        version = kept.version + 1
+    from directory_users lost
+    where kept.project_id = %(project_id)s and kept.customer_id = %(survivor_id)s
+      and lost.project_id = %(project_id)s and lost.customer_id = %(loser_id)s
+      and lost.connection_id = kept.connection_id
+    returning kept.id, kept.connection_id
+""")
+async def merge_users(tx: Transaction, *, project_id: UUID, survivor_id: UUID, loser_id: UUID) -> list[MergedUser]: ...
+
+
+# The users of the survivor are in the groups of those of the loser, too.
+@statement("""
+    insert into directory_group_members (project_id, group_id, user_id, added_at)
+    select member.project_id, member.group_id, kept.id, member.added_at
+    from directory_users lost
+    join directory_users kept on kept.project_id = lost.project_id and kept.connection_id = lost.connection_id
+    join directory_group_members member on member.project_id = lost.project_id and member.user_id = lost.id
+    where lost.project_id = %(project_id)s and lost.customer_id = %(loser_id)s
+      and kept.project_id = %(project_id)s and kept.customer_id = %(survivor_id)s
+      and member.project_id = %(project_id)s
+    on conflict do nothing
+""")
+async def copy_memberships(tx: Transaction, *, project_id: UUID, survivor_id: UUID, loser_id: UUID) -> None: ...
 
 
 # When two customers are merged: the users of the loser stand for the survivor, except in connections in which the

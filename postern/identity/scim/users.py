@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from psycopg.sql import SQL
 
 from postern.identity.customers import provisioning
-from postern.identity.customers.model import CustomerEmailTaken, CustomerRow
+from postern.identity.customers.model import CustomerEmailTaken, CustomerMissing, CustomerRow
 from postern.identity.customers.operations import lock_customer
 from postern.identity.customers.provisioning import ProvisionedProfile
 from postern.identity.customers.rules import read_email
@@ -72,11 +72,10 @@ async def create_user(directory: Directory, document: Document) -> Document:
     call = directory.call
     document.setdefault("active", True)
     row = _row_of(directory, document, new_id())
-    async with call.db.transaction() as tx:
-        directory = await directory.lock(tx)
+    async with directory.changing() as (tx, directory):
         directory.require_not_suspended()
         await _require_unique(tx, directory, row, None)
-        await _require_room(tx, directory)
+        correction = await _require_room(tx, directory)
         profile = await _read_profile(tx, directory, document)
         customer, is_new = await _link_or_create(tx, directory, profile)
         if await user_store.user_of_customer(tx, **directory.key, customer_id=customer.id):
@@ -87,7 +86,7 @@ async def create_user(directory: Directory, document: Document) -> Document:
         if await user_store.insert_user(tx, row) is None:
             raise ScimNotUnique("Another user has this name, external id or address.")
         await store.add_to_user_count(
-            tx, project_id=call.project_id, id=row.connection_id, added=1, created=int(is_new)
+            tx, project_id=call.project_id, id=row.connection_id, added=1 + correction, created=int(is_new)
         )
         await audit.record(
             tx, call, "directory_user.created", "Customer", customer.id, directory_user_id=row.id, active=row.active
@@ -116,9 +115,8 @@ async def change_user(directory: Directory, id: UUID, change: Callable[[UserRow]
     ScimRequestInvalid, ScimNotUnique, LastOwner, and the problems of joining an organization.
     """
     call = directory.call
-    async with call.db.transaction() as tx:
-        directory = await directory.lock(tx)
-        before = require_found(await user_store.lock_user(tx, **directory.key, id=id), ScimResourceMissing)
+    async with directory.changing() as (tx, directory):
+        before, customer = await _lock_user(tx, directory, id)
         require_version(directory, before.version)
         document = change(before)
         row = before
@@ -134,8 +132,6 @@ async def change_user(directory: Directory, id: UUID, change: Callable[[UserRow]
             if row.active or not before.active:
                 directory.require_not_suspended()
             await _require_unique(tx, directory, row, id)
-            # Lock the customer before the organization, as accepting an invitation and signing in do.
-            customer = await lock_customer(tx, call, before.customer_id)
             await _update_customer(tx, directory, before, row, customer)
             row = replace(row, roles=await _change_membership(tx, directory, before, row))
             row = await user_store.update_user(tx, row, now=call.now)
@@ -153,11 +149,9 @@ async def delete_user(directory: Directory, id: UUID) -> None:
     Raises ScimResourceMissing, RecordChanged (`If-Match`) and LastOwner.
     """
     call = directory.call
-    async with call.db.transaction() as tx:
-        directory = await directory.lock(tx)
-        row = require_found(await user_store.lock_user(tx, **directory.key, id=id), ScimResourceMissing)
+    async with directory.changing() as (tx, directory):
+        row, _ = await _lock_user(tx, directory, id)
         require_version(directory, row.version)
-        await lock_customer(tx, call, row.customer_id)
         if row.active:
             await _leave(tx, directory, row)
         await user_store.delete_user(tx, project_id=call.project_id, id=id)
@@ -187,13 +181,18 @@ async def list_users(directory: Directory, request: ListRequest) -> UserPage:
 
 async def on_merges(tx: Transaction, merges: list[EventRow]) -> None:
     """React to merges of customers, in the transaction that records them: the users of the merged customer stand for
-    the survivor."""
+    the survivor. Where both have a user, that of the survivor gets the roles and groups of the other one, and the roles
+    are computed anew in the background."""
     for event in merges:
         if event.subject_id is not None and event.data.get("mergedCustomerId"):
-            loser_id = UUID(event.data["mergedCustomerId"])
-            await user_store.move_users(
-                tx, project_id=event.project_id, survivor_id=event.subject_id, loser_id=loser_id
-            )
+            customers = {"survivor_id": event.subject_id, "loser_id": UUID(event.data["mergedCustomerId"])}
+            kept = await user_store.merge_users(tx, project_id=event.project_id, **customers)
+            if kept:
+                await user_store.copy_memberships(tx, project_id=event.project_id, **customers)
+                connection_ids = sorted({user.connection_id for user in kept})
+                await store.restart_roles(tx, project_id=event.project_id, ids=connection_ids, now=event.occurred_at)
+                tx.mark_due("directory_connections")
+            await user_store.move_users(tx, project_id=event.project_id, **customers)
 
 
 def require_version(directory: Directory, version: int) -> None:
@@ -272,8 +271,27 @@ def _row_of(directory: Directory, document: Document, id: UUID) -> UserRow:
     )
 
 
-async def _require_room(tx: Transaction, directory: Directory) -> None:
-    """Raise ScimRequestInvalid if the directory has as many users as it can have.
+async def _lock_user(tx: Transaction, directory: Directory, id: UUID) -> tuple[UserRow, CustomerRow]:
+    """A user and its customer, which is locked. Raises ScimResourceMissing.
+
+    Merges and erasures lock customers before they change the users, so the row of the user is not locked before the
+    customer: the changes of the directory itself are serialised.
+    """
+    row = require_found(await user_store.get_user(tx, **directory.key, id=id), ScimResourceMissing)
+    while True:
+        customer_id = row.customer_id
+        try:
+            customer = await lock_customer(tx, directory.call, customer_id)
+        except CustomerMissing:  # It was merged or erased after the user was read.
+            customer = None
+        row = require_found(await user_store.get_user(tx, **directory.key, id=id), ScimResourceMissing)
+        if customer is not None and row.customer_id == customer_id:
+            return row, customer
+
+
+async def _require_room(tx: Transaction, directory: Directory) -> int:
+    """Raise ScimRequestInvalid if the directory has as many users as it can have. Returns what is to be added to the
+    stored number of users.
 
     The number in the connection is too high if customers were erased, so the users are counted when it is reached. The
     customers that the directory has created are limited, too: those of deleted users stay.
@@ -281,14 +299,11 @@ async def _require_room(tx: Transaction, directory: Directory) -> None:
     if directory.connection.created_count >= CUSTOMERS_PER_CONNECTION:
         raise ScimRequestInvalid("tooMany", f"A directory can create at most {CUSTOMERS_PER_CONNECTION:,} customers.")
     if directory.connection.stored_user_count < USERS_PER_CONNECTION:
-        return
+        return 0
     counts = await store.counts(tx, project_id=directory.call.project_id, id=directory.connection.id)
     if counts.user_count >= USERS_PER_CONNECTION:
         raise ScimRequestInvalid("tooMany", f"A directory can have at most {USERS_PER_CONNECTION:,} users.")
-    difference = counts.user_count - directory.connection.stored_user_count
-    await store.add_to_user_count(
-        tx, project_id=directory.call.project_id, id=directory.connection.id, added=difference, created=0
-    )
+    return counts.user_count - directory.connection.stored_user_count
 
 
 async def _require_unique(tx: Transaction, directory: Directory, row: UserRow, except_id: UUID | None) -> None:

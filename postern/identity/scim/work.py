@@ -44,7 +44,7 @@ async def _delete_rows(world: "World", row: ConnectionRecord) -> None:
 async def _update_roles(world: "World", row: ConnectionRecord) -> None:
     """Compute the roles of up to ROLES_CHUNK users. The connection stays due until all are done.
 
-    A change of the connection meanwhile begins anew, because it changes `updated_at`.
+    A change of the connection meanwhile begins anew, because it changes `updated_at` or `attempt`.
     """
     now = world.clock()
     caller = Caller(
@@ -53,10 +53,14 @@ async def _update_roles(world: "World", row: ConnectionRecord) -> None:
     call = Call(world, world.db, caller, now, "", Origin("", ""), project_id=row.project_id)
     async with world.db.transaction() as tx:
         await tx.lock_quota("directory", row.id)
+        current = await store.lock_connection_shared(tx, project_id=row.project_id, id=row.id)
+        if current is None or (current.attempt, current.updated_at) != (row.attempt, row.updated_at):
+            return
         users = await user_store.users_after(
             tx, project_id=row.project_id, connection_id=row.id, after=row.roles_through, limit=ROLES_CHUNK
         )
-        is_current = await store.store_progress(
+        await synchronize_roles(tx, call, row, [user.id for user in users])
+        await store.store_progress(
             tx,
             project_id=row.project_id,
             id=row.id,
@@ -65,8 +69,6 @@ async def _update_roles(world: "World", row: ConnectionRecord) -> None:
             roles_through=users[-1].id if len(users) == ROLES_CHUNK else None,
             due_at=now if len(users) == ROLES_CHUNK else None,
         )
-        if is_current:
-            await synchronize_roles(tx, call, row, [user.id for user in users])
 
 
 WORK: list[Work[Any]] = [

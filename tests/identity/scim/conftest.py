@@ -1,12 +1,16 @@
 """A directory that provisions users of an organization with a verified domain."""
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 import httpx
+import psycopg
 import pytest
 
+from postern.world import World
 from tests.conftest import Client, Tenant
 from tests.identity.customers.conftest import auth
 from tests.identity.organizations.conftest import Directory as Organizations
@@ -116,6 +120,20 @@ async def connect(organizations: Organizations, organization: dict[str, Any], do
     base = connection["baseUrl"].removeprefix("http://127.0.0.1:8025")
     scim = ScimClient(organizations.project.client.app, connection["token"], base)
     return Acme(organizations, organization, domain, connection, scim)
+
+
+@pytest.fixture
+async def lock_waits(world: World) -> AsyncIterator[Callable[[int], Awaitable[None]]]:
+    """A function that waits until this many connections of the database wait for a lock."""
+    query = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    async with await psycopg.AsyncConnection.connect(world.db.url, autocommit=True) as connection:
+
+        async def wait(expected: int) -> None:
+            async with asyncio.timeout(60):
+                while await (await connection.execute(query)).fetchone() != (expected,):
+                    await asyncio.sleep(0.01)
+
+        yield wait
 
 
 @pytest.fixture

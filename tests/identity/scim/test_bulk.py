@@ -1,11 +1,14 @@
 """Bulk requests, simultaneous requests, and requests that are interrupted."""
 
 import asyncio
+from uuid import UUID
 
+import psycopg
 import pytest
 
-from postern.identity.scim import users
-from tests.identity.scim.conftest import BULK, GROUP, PATCH, USER
+from postern.identity.scim import authentication, users
+from postern.kernel.limits import RateLimit
+from tests.identity.scim.conftest import BULK, GROUP, PATCH, USER, connect
 
 
 def new_user(acme, name, bulk_id=None, **fields):
@@ -127,10 +130,27 @@ async def test_an_interrupted_bulk_request_can_be_repeated(acme, monkeypatch, in
     assert len(await acme.members()) == 5
 
 
-async def test_a_directory_has_a_rate_limit(acme, monkeypatch, clock):
-    from postern.identity.scim import authentication
-    from postern.kernel.limits import RateLimit
+async def test_waiting_changes_of_a_directory_hold_one_database_connection(acme, organizations, world, lock_waits):
+    other = await connect(organizations, await organizations.organization("Other"), "other.example")
+    lock = "select pg_advisory_xact_lock(hashtextextended(%s, 0))"
+    async with await psycopg.AsyncConnection.connect(world.db.url) as blocker:
+        await blocker.execute(lock, (f"count:directory:{acme.connection['id']}",))
+        changes = [asyncio.create_task(acme.user(f"user{number}")) for number in range(21)]
+        await lock_waits(1)
+        while world.resources[authentication.DirectorySlots]._by_connection[  # Until all wait.
+            UUID(acme.connection["id"])
+        ].change_count < len(changes):
+            await asyncio.sleep(0.01)
+        refused = await acme.scim.post("/Users", {"schemas": [USER], "userName": acme.address("eve")})
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
+        await lock_waits(1)
+        assert (await acme.scim.get("/Users")).status_code == 200
+        assert (await other.group("Others"))["displayName"] == "Others", "other directories do not wait"
+        await blocker.rollback()
+    assert len(await asyncio.gather(*changes)) == len(await acme.members()) == 21
 
+
+async def test_a_directory_has_a_rate_limit(acme, monkeypatch, clock):
     monkeypatch.setattr(authentication, "SCIM_RATE", RateLimit("scim-test", 2, authentication.SCIM_RATE.window))
     statuses = [(await acme.scim.get("/Users?count=0")).status_code for _ in range(3)]
     assert statuses == [200, 200, 429]

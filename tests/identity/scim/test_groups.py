@@ -40,6 +40,16 @@ async def test_a_role_comes_and_goes_with_the_group(acme):
     assert (await acme.scim.get(path)).status_code == 404
 
 
+async def test_roles_of_many_members_are_computed_in_the_background(acme, monkeypatch, run_due_work):
+    users = [await acme.user(name) for name in ("ada", "bob")]
+    group = await acme.group("Others", *users)
+    monkeypatch.setattr("postern.identity.scim.groups.SYNCHRONIZED_USERS", 1)
+    await acme.patch(f"/Groups/{group['id']}", {"op": "replace", "path": "displayName", "value": "Administrators"})
+    assert [await roles(acme, name) for name in ("ada", "bob")] == [["MEMBER"]] * 2
+    await run_due_work()
+    assert [await roles(acme, name) for name in ("ada", "bob")] == [["ADMIN", "MEMBER"]] * 2
+
+
 async def test_roles_that_were_assigned_otherwise_stay(acme):
     ada = await acme.user("ada")
     customer = await acme.customer(acme.address("ada"))

@@ -1,7 +1,9 @@
 """Users over SCIM: creation, change, deactivation and deletion, and the customers and members they stand for."""
 
+import asyncio
 from datetime import timedelta
 
+import psycopg
 import pytest
 
 from postern.kernel.limits import RateLimit
@@ -371,6 +373,37 @@ async def test_merged_and_erased_customers(acme):
     assert (await acme.project.client.delete(f"/customers/{survivor_id}")).status_code == 200
     assert [(await acme.scim.get(f"/Users/{user['id']}")).status_code for user in (ada, bob)] == [404, 404]
     assert (await acme.user("ada"))["id"] != ada["id"], "the directory can provision the person again"
+
+
+async def test_roles_of_merged_users_are_taken_away_with_their_groups(acme, run_due_work):
+    await acme.user("ada", active=False)
+    bob = await acme.user("bob")
+    group = await acme.group("Administrators", bob)
+    first, second = [await acme.customer(acme.address(name)) for name in ("ada", "bob")]
+    for customer, external_id in ((second, "2"), (first, "2")):
+        linked = await acme.project.client.post(
+            "/customers/link", {"customerId": customer["id"], "externalUserId": external_id}
+        )
+        assert linked.status_code == 200, linked.text
+    await run_due_work()
+    assert await acme.members() == {acme.address("ada"): ["MEMBER", "ADMIN"]}
+    [kept] = await acme.find("active eq true")
+    assert (kept["userName"], kept["groups"][0]["value"]) == (acme.address("ada"), group["id"])
+    assert (await acme.scim.delete(f"/Groups/{group['id']}")).status_code == 204
+    assert await acme.members() == {acme.address("ada"): ["MEMBER"]}
+
+
+async def test_a_change_waits_for_an_erasure_without_a_deadlock(acme, world, lock_waits):
+    """The erasure locks the customer, and then its users."""
+    user = await acme.user("ada")
+    customer = await acme.customer(acme.address("ada"))
+    async with await psycopg.AsyncConnection.connect(world.db.url) as erasure:
+        await erasure.execute("select from customers where id = %s for update", (customer["id"],))
+        change = asyncio.create_task(acme.scim.put(f"/Users/{user['id']}", user | {"title": "Countess"}))
+        await lock_waits(1)
+        await erasure.execute("delete from directory_users where id = %s", (user["id"],))
+        await erasure.commit()
+        assert (await change).status_code == 404
 
 
 # Versions, pages and selected attributes.
