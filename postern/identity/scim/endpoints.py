@@ -21,7 +21,7 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit
 from postern.kernel.values import as_id, new_id, to_json
 from postern.protocols.scim.filters import is_storable
-from postern.protocols.scim.patch import apply_steps, read_steps
+from postern.protocols.scim.patch import apply_changes, read_changes, read_steps
 from postern.protocols.scim.problems import ScimRequestInvalid
 from postern.protocols.scim.schemas import GROUP, USER, Document, ResourceType, read_resource, selected
 
@@ -295,11 +295,14 @@ async def _replace_user(directory: Directory, request: RawRequest, id: UUID) -> 
 
 
 async def _patch_user(directory: Directory, request: RawRequest, id: UUID) -> HttpResponse:
-    steps = read_steps(await _read_body(request))
-    document, version = await users.change_user(
-        directory, id, lambda before: apply_steps(USER, before.attributes, steps)
-    )
+    document, version = await _change_user(directory, id, await _read_body(request))
     return _resource(directory, request, USER, document, version)
+
+
+async def _change_user(directory: Directory, id: UUID, body: Any) -> tuple[Document, int]:
+    """Apply a PATCH request to a user. Its paths are parsed before the transaction begins."""
+    changes = read_changes(USER, read_steps(body))
+    return await users.change_user(directory, id, lambda before: apply_changes(USER, before.attributes, changes))
 
 
 async def _delete_user(directory: Directory, id: UUID) -> HttpResponse:
@@ -452,14 +455,10 @@ async def _execute(
             document, version = await users.replace_user(directory, resource_id, new)
         else:
             document, version = await groups.replace_group(directory, resource_id, new)
+    elif is_user:
+        document, version = await _change_user(directory, resource_id, data)
     else:
-        steps = read_steps(data)
-        if is_user:
-            document, version = await users.change_user(
-                directory, resource_id, lambda before: apply_steps(USER, before.attributes, steps)
-            )
-        else:
-            document, version = await groups.patch_group(directory, resource_id, steps)
+        document, version = await groups.patch_group(directory, resource_id, read_steps(data))
     return 200, document, rules.version_tag(version)
 
 

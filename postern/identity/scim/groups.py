@@ -1,5 +1,6 @@
 """Groups of directories, their members, and the roles that the members get from them."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, Literal
 from uuid import UUID
@@ -20,16 +21,19 @@ from postern.identity.scim.model import (
     GroupRow,
 )
 from postern.identity.scim.roles import synchronize_roles
+from postern.identity.scim.scans import FilterScan
 from postern.identity.scim.users import ScimResourceMissing, require_version
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.problems import require_found
 from postern.kernel.values import Record, as_id, new_id
 from postern.platform.audit import operations as audit
-from postern.protocols.scim.filters import ChangePath, Comparison, Either, Filter, matches, parse_filter, parse_path
-from postern.protocols.scim.patch import PatchStep, apply_steps
+from postern.protocols.scim.filters import ChangePath, Comparison, Either, Filter, parse_filter, parse_path
+from postern.protocols.scim.patch import PatchChange, PatchStep, apply_changes, read_changes
 from postern.protocols.scim.problems import ScimNotUnique, ScimRequestInvalid
 from postern.protocols.scim.schemas import GROUP, Document, read_value
 
+STEPS_CHUNK = 50
+"""Operations of a PATCH request that are parsed before other requests have their turn."""
 MEMBERS = GROUP.schema.by_name["members"]
 
 
@@ -95,7 +99,9 @@ async def patch_group(directory: Directory, id: UUID, patch: Sequence[PatchStep]
     """
     steps: list[MemberStep] = []
     others: list[PatchStep] = []
-    for step in patch:
+    for number, step in enumerate(patch):
+        if number % STEPS_CHUNK == 0:
+            await asyncio.sleep(0)
         if step.path is not None:
             path = parse_path(GROUP, step.path)
             if path.attribute is MEMBERS:
@@ -110,7 +116,7 @@ async def patch_group(directory: Directory, id: UUID, patch: Sequence[PatchStep]
         rest = {name: value for key, (name, value) in by_name.items() if key != "members"}
         if rest:
             others.append(replace(step, value=rest))
-    return await _change(directory, id, others, steps, None)
+    return await _change(directory, id, read_changes(GROUP, others), steps, None)
 
 
 async def delete_group(directory: Directory, id: UUID) -> None:
@@ -139,12 +145,13 @@ async def list_groups(directory: Directory, request: ListRequest) -> GroupPage:
     if condition is None:
         # There are at most GROUPS_PER_CONNECTION. Their members are not read: they have a condition in SQL.
         assert parsed is not None
+        scan = FilterScan(directory, parsed)
         if _mentions_members(parsed):
             raise ScimRequestInvalid("invalidFilter", "Members of groups can only be compared by `members.value eq`.")
         all_rows = await group_store.list_groups(
             db, **directory.key, where=SQL("true"), limit=GROUPS_PER_CONNECTION, offset=0
         )
-        matching = [row for row in all_rows if matches(parsed, group_document(directory.base_url, row, []))]
+        matching = [row for row in all_rows if await scan.matches(group_document(directory.base_url, row, []))]
         total, rows = len(matching), matching[request.offset : request.offset + request.count]
     else:
         rows = await group_store.list_groups(
@@ -162,7 +169,7 @@ async def list_groups(directory: Directory, request: ListRequest) -> GroupPage:
 async def _change(
     directory: Directory,
     id: UUID,
-    patch: Sequence[PatchStep],
+    changes: Sequence[PatchChange],
     steps: list[MemberStep],
     replacement: Document | None,
 ) -> tuple[Document, int]:
@@ -175,7 +182,7 @@ async def _change(
         present: Document = {"displayName": before.display_name}
         if before.external_id is not None:
             present["externalId"] = before.external_id
-        document = apply_steps(GROUP, present, patch) if replacement is None else replacement
+        document = apply_changes(GROUP, present, changes) if replacement is None else replacement
         row = replace(
             _row_of(directory, document, id), version=before.version, created_at=before.created_at, updated_at=call.now
         )

@@ -33,6 +33,7 @@ from postern.identity.scim.model import (
     UserRow,
 )
 from postern.identity.scim.roles import desired_roles, update_member_roles
+from postern.identity.scim.scans import FilterScan
 from postern.identity.scim.user_store import RoleFacts, UserGroup
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import RecordChanged
@@ -41,11 +42,11 @@ from postern.kernel.limits import RateLimit
 from postern.kernel.values import new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events.model import EventRow
-from postern.protocols.scim.filters import Filter, matches, parse_filter
+from postern.protocols.scim.filters import Filter, parse_filter
 from postern.protocols.scim.problems import ScimNotUnique, ScimRequestInvalid
 from postern.protocols.scim.schemas import USER, Document
 
-SCAN_CHUNK = 1_000
+SCAN_CHUNK = 200
 """Users that are read together to evaluate a filter on them."""
 GUEST_RATE = RateLimit("scim-guests", 100, timedelta(hours=1))
 """Limit of the users at domains that the organization has not verified, or without an address, that one connection
@@ -205,8 +206,10 @@ def require_version(directory: Directory, version: int) -> None:
 async def _scan(directory: Directory, filter: Filter, request: ListRequest) -> tuple[list[UserRow], int]:
     """The rows of a page, and the number of all matching users, for a filter that the database cannot evaluate.
 
-    At most SCAN_LIMIT users are read, in chunks. Raises ScimRequestInvalid (`tooMany`) if there are more.
+    At most SCAN_LIMIT users are read, in chunks. Raises ScimRequestInvalid (`tooMany`) if there are more, or if the
+    filter needs too many comparisons, and TooManyRequests.
     """
+    scan = FilterScan(directory, filter)
     where, after, scanned, total = rules.narrowing(filter), None, 0, 0
     page: list[UserRow] = []
     while True:
@@ -215,7 +218,7 @@ async def _scan(directory: Directory, filter: Filter, request: ListRequest) -> t
         )
         groups = await _groups_of(directory.call.db, directory, rows) if rows else {}
         for row in rows:
-            if matches(filter, user_document(directory.base_url, row, groups.get(row.id, []))):
+            if await scan.matches(user_document(directory.base_url, row, groups.get(row.id, []))):
                 total += 1
                 if request.offset < total <= request.offset + request.count:
                     page.append(row)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -321,6 +321,22 @@ def matches(filter: Filter, document: Document) -> bool:
             return any(item_matches(inner, item) for item in _items(path, document))
         case Comparison(path, operator, value):
             return _compare(path.compared, operator, value, list(_values(path, document)))
+
+
+def comparison_paths(filter: Filter) -> list[AttributePath]:
+    """The paths of the comparisons in a filter, each as often as it is compared."""
+    match filter:
+        case Both(left, right) | Either(left, right):
+            return [*comparison_paths(left), *comparison_paths(right)]
+        case Negation(inner) | ItemMatch(_, inner):
+            return comparison_paths(inner)
+        case Comparison(path, _, _):
+            return [path]
+
+
+def work_on(paths: Iterable[AttributePath], document: Document) -> int:
+    """How many values the comparisons of a filter compare on a document at most; see `comparison_paths`."""
+    return sum(max(1, len(_items(path, document))) for path in paths)
 
 
 def item_matches(filter: Filter, item: Document) -> bool:

@@ -10,6 +10,7 @@ from postern.protocols.scim.filters import (
     ChangePath,
     Comparison,
     Filter,
+    comparison_paths,
     item_matches,
     parse_path,
 )
@@ -28,6 +29,11 @@ from postern.protocols.scim.schemas import (
 PATCH_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:PatchOp"
 OPERATIONS_LIMIT = 1_000
 """Operations of one PATCH request."""
+CHANGES_LIMIT = 100
+"""Operations of one PATCH request on a user, or on attributes of a group besides its members. Each attribute of an
+operation without a path counts."""
+WORK_LIMIT = 50_000
+"""Comparisons of filters in paths with items that one PATCH request may need."""
 
 Action = Literal["add", "replace", "remove"]
 
@@ -37,6 +43,14 @@ class PatchStep(Record):
 
     action: Action
     path: str | None
+    value: Any
+
+
+class PatchChange(Record):
+    """A change of the value at one path."""
+
+    action: Action
+    path: ChangePath
     value: Any
 
 
@@ -77,31 +91,52 @@ def _read_step(operation: Any) -> PatchStep:
     return PatchStep(action=action, path=path, value=value)  # pyright: ignore[reportArgumentType]
 
 
-def apply_steps(resource_type: ResourceType, document: Document, steps: Sequence[PatchStep]) -> Document:
-    """The document after all operations; `document` itself is not changed. Raises ScimRequestInvalid.
+def read_changes(resource_type: ResourceType, steps: Sequence[PatchStep]) -> list[PatchChange]:
+    """The changes that operations mean, with parsed paths. Raises ScimRequestInvalid.
 
     An operation without a path has an object with attributes, whose names may be paths. Of these attributes, unknown
     and read-only ones are ignored, because Okta sends the `id` with a new name.
     """
-    changed = copy.deepcopy(document)
+    if sum(1 if step.path is not None else len(step.value) for step in steps) > CHANGES_LIMIT:
+        raise ScimRequestInvalid("tooMany", f"A PATCH request can change at most {CHANGES_LIMIT} attributes.")
+    changes: list[PatchChange] = []
     for step in steps:
         if step.path is not None:
-            _apply(resource_type, changed, step.action, parse_path(resource_type, step.path), step.value)
+            path = parse_path(resource_type, step.path)
+            changes.append(PatchChange(action=step.action, path=path, value=step.value))
             continue
         for name, value in step.value.items():
-            for path, path_value in _paths_of_name(resource_type, name, value):
-                if path.attribute is None or path.attribute.mutability != "readOnly":
-                    _apply(resource_type, changed, step.action, path, path_value)
+            changes += [
+                PatchChange(action=step.action, path=path, value=value)
+                for path in _paths_of_name(resource_type, name)
+                if path.attribute is None or path.attribute.mutability != "readOnly"
+            ]
+    return changes
+
+
+def apply_changes(resource_type: ResourceType, document: Document, changes: Sequence[PatchChange]) -> Document:
+    """The document after all changes; `document` itself is not changed. Raises ScimRequestInvalid, also (`tooMany`) if
+    filters would need more than WORK_LIMIT comparisons."""
+    changed, work = copy.deepcopy(document), 0
+    for change in changes:
+        if change.path.filter is not None and change.path.attribute is not None:
+            container: Document = changed if change.path.extension is None else changed.get(change.path.extension, {})
+            items = container.get(change.path.attribute.name)
+            item_count = len(items) if isinstance(items, list) else 1  # pyright: ignore[reportUnknownArgumentType]
+            work += item_count * len(comparison_paths(change.path.filter))
+            if work > WORK_LIMIT:
+                raise ScimRequestInvalid("tooMany", "The filters of these operations need too many comparisons.")
+        _apply(resource_type, changed, change.action, change.path, change.value)
     require_complete(resource_type, changed)
     return changed
 
 
-def _paths_of_name(resource_type: ResourceType, name: str, value: Any) -> list[tuple[ChangePath, Any]]:
-    """The paths and values of one attribute of an object without a path; empty if there is no such attribute."""
+def _paths_of_name(resource_type: ResourceType, name: str) -> list[ChangePath]:
+    """The path of one attribute of an object without a path; empty if there is no such attribute."""
     if name.lower() == "schemas":
         return []
     try:
-        return [(parse_path(resource_type, name), value)]
+        return [parse_path(resource_type, name)]
     except ScimRequestInvalid as problem:
         if "[" in name:
             raise problem from None

@@ -1,10 +1,12 @@
 """Filters of users in the database and in Python, which must give the same results."""
 
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
 
-from postern.identity.scim import rules
+from postern.identity.scim import rules, scans
+from postern.kernel.limits import RateLimit
 from postern.protocols.scim.filters import matches, parse_filter
 from postern.protocols.scim.schemas import USER as USER_TYPE
 from tests.identity.scim.conftest import ENTERPRISE, USER
@@ -55,13 +57,14 @@ FILTERS = [
 ]
 
 
-async def test_the_database_and_python_filter_alike(acme):
+async def test_the_database_and_python_filter_alike(acme, monkeypatch):
     created = {}
     for name, fields in PERSONS.items():
         emails = [{"value": email["value"].replace("{domain}", acme.domain)} for email in fields.get("emails", [])]
         created[name] = await acme.user(name, **{**fields, **({"emails": emails} if emails else {})})
     group = await acme.group("Everyone", created["Ada"], created["bob"])
     everyone = [(await acme.scim.get(f"/Users/{user['id']}")).json() for user in created.values()]
+    monkeypatch.setattr(scans, "SCAN_RATE", RateLimit("scans-test", 100, timedelta(seconds=10)))
     in_database = 0
     for template in FILTERS:
         text = template.replace("{domain}", acme.domain).replace("{id}", created["bob"]["id"])
@@ -85,6 +88,24 @@ async def test_what_the_database_cannot_filter_is_limited(acme, monkeypatch):
     assert (too_many.status_code, too_many.json()["scimType"]) == (400, "tooMany")
     narrowed = (await acme.scim.get('/Users?filter=nickName eq "nick0" and active eq true')).json()
     assert narrowed["totalResults"] == 2
+
+
+async def test_the_work_of_a_filter_is_limited(acme, monkeypatch):
+    emails = [{"value": f"{number}-{'x' * 40}@{acme.domain}"} for number in range(20)]
+    for number in range(3):
+        await acme.user(f"user{number}", nickName="n", emails=[{"value": acme.address()}, *emails[1:]])
+    monkeypatch.setattr(scans, "SCAN_WORK", 3 * 20 * 2)
+    monkeypatch.setattr(scans, "SCAN_RATE", RateLimit("scans-test", 5, timedelta(hours=1)))
+    terms = " or ".join(['emails.value co "y"'] * 2)
+    assert (await acme.scim.get("/Users", params={"filter": terms})).json()["totalResults"] == 0
+    for attributes in (f'{terms} or nickName eq "x"', f"{terms} or {terms}"):
+        refused = await acme.scim.get("/Users", params={"filter": attributes})
+        assert (refused.status_code, refused.json()["scimType"]) == (400, "tooMany")
+    for endpoint, text in (("Groups", 'displayName co "x" and meta.version eq "x"'), ("Users", "nickName pr")):
+        assert (await acme.scim.get(f"/{endpoint}", params={"filter": text})).status_code == 200
+    limited = await acme.scim.get("/Users?filter=nickName pr")
+    assert limited.status_code == 429
+    assert (await acme.scim.get('/Users?filter=userName eq "x"')).status_code == 200
 
 
 ATTACKS = [

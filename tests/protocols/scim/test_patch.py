@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from postern.protocols.scim.patch import apply_steps, read_steps
+from postern.protocols.scim.patch import apply_changes, read_changes, read_steps
 from postern.protocols.scim.problems import ScimRequestInvalid
 from postern.protocols.scim.schemas import ENTERPRISE_SCHEMA, USER, read_resource
 
@@ -21,7 +21,7 @@ WORK, HOME = ADA["emails"]
 
 
 def patched(*operations, document=ADA):
-    return apply_steps(USER, document, read_steps({"Operations": list(operations)}))
+    return apply_changes(USER, document, read_changes(USER, read_steps({"Operations": list(operations)})))
 
 
 def changed(*operations):
@@ -215,3 +215,19 @@ def test_a_resource_keeps_only_what_the_schema_has_and_a_client_may_write():
     with pytest.raises(ScimRequestInvalid) as problem:
         read_resource(USER, {"schemas": [USER.schema.id]})
     assert problem.value.scim_type == "invalidValue"
+
+
+def test_the_work_of_a_request_is_limited():
+    step = {"op": "add", "path": "title", "value": "x"}
+    assert patched(*[step] * 100)["title"] == "x"
+    for operations in ([step] * 101, [{"op": "add", "value": {f"a{number}": 1 for number in range(101)}}]):
+        with pytest.raises(ScimRequestInvalid) as refused:
+            patched(*operations)
+        assert refused.value.scim_type == "tooMany"
+    path = "emails[" + " or ".join(['value co "y"'] * 50) + "]"
+    document = {"userName": "ada", "emails": [{"value": f"{number}@x.example"} for number in range(20)]}
+    remove = {"op": "remove", "path": path}
+    assert patched(*[remove] * 50, document=document) == document
+    with pytest.raises(ScimRequestInvalid) as refused:
+        patched(*[remove] * 51, document=document)
+    assert refused.value.scim_type == "tooMany"
