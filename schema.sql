@@ -1062,7 +1062,9 @@ CREATE TABLE public.directory_errors (
     status integer NOT NULL,
     scim_type text,
     detail text NOT NULL,
-    occurred_at timestamp with time zone NOT NULL
+    occurred_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.directory_group_members (
@@ -2941,6 +2943,8 @@ CREATE INDEX directory_connections_due ON public.directory_connections USING btr
 CREATE INDEX directory_connections_newest ON public.directory_connections USING btree (project_id, organization_id, id);
 
 CREATE INDEX directory_errors_connection ON public.directory_errors USING btree (project_id, connection_id, id);
+
+CREATE INDEX directory_errors_due ON public.directory_errors USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX directory_group_members_user ON public.directory_group_members USING btree (project_id, user_id);
 

@@ -56,12 +56,16 @@ create table directory_errors (
     scim_type text,
     detail text not null,
     occurred_at timestamptz not null,
+    -- When the row is deleted.
+    due_at timestamptz,
+    attempt integer not null default 0,
     primary key (project_id, id)
 );
 select place_table('directory_errors', 'project_id');
 alter table directory_errors
     add foreign key (project_id, connection_id) references directory_connections (project_id, id) on delete cascade;
 create index directory_errors_connection on directory_errors (project_id, connection_id, id);
+create index directory_errors_due on directory_errors (project_id, due_at) where due_at is not null;
 
 -- Users that directories have provisioned. The customer of an inactive one is not a member of the organization.
 create table directory_users (
@@ -128,8 +132,3 @@ alter table directory_group_members
     add foreign key (project_id, group_id) references directory_groups (project_id, id) on delete cascade,
     add foreign key (project_id, user_id) references directory_users (project_id, id) on delete cascade;
 create index directory_group_members_user on directory_group_members (project_id, user_id);
-
--- Members may have joined by a directory.
-alter table organization_members drop constraint organization_members_source_check,
-    add constraint organization_members_source_check
-        check (source in ('API', 'INVITATION', 'DOMAIN', 'SSO', 'SCIM')) not valid;

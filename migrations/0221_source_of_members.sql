@@ -1,2 +1,4 @@
--- Check the rows that were not checked when 0220 added the constraint.
-alter table organization_members validate constraint organization_members_source_check;
+-- Members may have joined by a directory.
+alter table organization_members drop constraint organization_members_source_check,
+    add constraint organization_members_source_check
+        check (source in ('API', 'INVITATION', 'DOMAIN', 'SSO', 'SCIM')) not valid;

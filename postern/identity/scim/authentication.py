@@ -139,6 +139,12 @@ async def authenticate(call: Call, request: RawRequest, conn_id: UUID) -> Direct
     return Directory(directory_call, row, base_url_of(call, conn_id), row.organization_status == "SUSPENDED")
 
 
+def count_operations(directory: Directory, count: int) -> None:
+    """Count the operations of a bulk request as requests; the first one is counted already. Raises TooManyRequests."""
+    for _ in range(count - 1):
+        directory.call.world.limiter.take(SCIM_RATE, str(directory.connection.id))
+
+
 def base_url_of(call: Call, connection_id: UUID) -> str:
     """The base URL of a connection, to enter in the directory."""
     return f"{call.world.settings.public_url}{SCIM_PATH}/{connection_id}"

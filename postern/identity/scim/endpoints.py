@@ -9,17 +9,25 @@ from uuid import UUID
 import msgspec
 
 from postern.identity.scim import discovery, groups, rules, store, users
-from postern.identity.scim.authentication import Directory, authenticate
+from postern.identity.scim.authentication import Directory, authenticate, count_operations
 from postern.identity.scim.documents import ListRequest, list_document, read_list_request
-from postern.identity.scim.errors import MEDIA_TYPE, SCIM, scim_type_of
-from postern.identity.scim.model import BULK_OPERATIONS, DETAIL_LIMIT, ERRORS_KEPT, NOTED_EVERY, DirectoryError
+from postern.identity.scim.errors import MEDIA_TYPE, SCIM, recorded_detail, scim_type_of
+from postern.identity.scim.model import (
+    BULK_OPERATIONS,
+    DETAIL_LIMIT,
+    ERROR_LIFE,
+    ERRORS_KEPT,
+    METHOD_LIMIT,
+    NOTED_EVERY,
+    DirectoryError,
+)
 from postern.kernel.http.call import Call
 from postern.kernel.http.handler import UnsupportedMediaType, read_json
 from postern.kernel.http.operation import RawRequest, delete, get, patch, post, put
 from postern.kernel.http.problems import Problem, RateLimited, Unauthenticated
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit
-from postern.kernel.values import as_id, new_id, to_json
+from postern.kernel.values import Moment, as_id, new_id, to_json
 from postern.protocols.scim.filters import is_storable
 from postern.protocols.scim.patch import apply_changes, read_changes, read_steps
 from postern.protocols.scim.problems import ScimRequestInvalid
@@ -185,15 +193,20 @@ async def _record_error(directory: Directory, method: str, path: str, problem: P
         return
     error = DirectoryError(
         id=new_id(),
-        method=method,
+        method=method[:METHOD_LIMIT],
         path=path.partition(str(connection.id))[2][:DETAIL_LIMIT],
         status=problem.status,
         scim_type=scim_type_of(problem),
-        detail=problem.detail[:DETAIL_LIMIT],
+        detail=recorded_detail(problem)[:DETAIL_LIMIT],
         occurred_at=call.now,
     )
     await store.insert_error(
-        call.db, error, project_id=connection.project_id, connection_id=connection.id, kept=ERRORS_KEPT
+        call.db,
+        error,
+        project_id=connection.project_id,
+        connection_id=connection.id,
+        kept=ERRORS_KEPT,
+        due_at=Moment.of(call.now + ERROR_LIFE),
     )
 
 
@@ -320,7 +333,8 @@ async def _list_groups(directory: Directory, request: RawRequest) -> HttpRespons
 
 
 async def _create_group(directory: Directory, request: RawRequest) -> HttpResponse:
-    document = await groups.create_group(directory, read_resource(GROUP, await _read_body(request)))
+    new = read_resource(GROUP, await _read_body(request))
+    document = await groups.create_group(directory, new, returns_members=_returns_members(request))
     response = _resource(directory, request, GROUP, document, 1)
     return HttpResponse(response.content, media_type=MEDIA_TYPE, status=201, headers=response.headers)
 
@@ -332,13 +346,19 @@ async def _get_group(directory: Directory, request: RawRequest, id: UUID) -> Htt
 
 async def _replace_group(directory: Directory, request: RawRequest, id: UUID) -> HttpResponse:
     new = read_resource(GROUP, await _read_body(request))
-    document, version = await groups.replace_group(directory, id, new)
+    document, version = await groups.replace_group(directory, id, new, returns_members=_returns_members(request))
     return _resource(directory, request, GROUP, document, version)
 
 
 async def _patch_group(directory: Directory, request: RawRequest, id: UUID) -> HttpResponse:
-    document, version = await groups.patch_group(directory, id, read_steps(await _read_body(request)))
+    steps = read_steps(await _read_body(request))
+    document, version = await groups.patch_group(directory, id, steps, returns_members=_returns_members(request))
     return _resource(directory, request, GROUP, document, version)
+
+
+def _returns_members(request: RawRequest) -> bool:
+    """Whether the response to a change of a group has its members, which have to be read for it."""
+    return read_list_request(_parameters(request)).returns(GROUP, "members")
 
 
 async def _delete_group(directory: Directory, id: UUID) -> HttpResponse:
@@ -384,6 +404,7 @@ async def _bulk(directory: Directory, request: RawRequest) -> HttpResponse:
     fail_on_errors = body.get("failOnErrors")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     if fail_on_errors is not None and (not isinstance(fail_on_errors, int) or fail_on_errors < 1):
         raise ScimRequestInvalid("invalidValue", "`failOnErrors` must be a positive integer.")
+    count_operations(directory, len(operations))  # pyright: ignore[reportUnknownArgumentType]
     results: list[Document] = []
     created: dict[str, str] = {}
     errors = 0
@@ -440,7 +461,10 @@ async def _execute(
     resource_type = USER if is_user else GROUP
     if method == "POST" and resource_id is None:
         new = read_resource(resource_type, data)
-        document = await (users.create_user if is_user else groups.create_group)(directory, new)
+        if is_user:
+            document = await users.create_user(directory, new)
+        else:
+            document = await groups.create_group(directory, new, returns_members=False)
         return 201, document, rules.version_tag(1)
     if resource_id is None or method not in ("PUT", "PATCH", "DELETE"):
         raise ScimRequestInvalid(
@@ -454,11 +478,11 @@ async def _execute(
         if is_user:
             document, version = await users.replace_user(directory, resource_id, new)
         else:
-            document, version = await groups.replace_group(directory, resource_id, new)
+            document, version = await groups.replace_group(directory, resource_id, new, returns_members=False)
     elif is_user:
         document, version = await _change_user(directory, resource_id, data)
     else:
-        document, version = await groups.patch_group(directory, resource_id, read_steps(data))
+        document, version = await groups.patch_group(directory, resource_id, read_steps(data), returns_members=False)
     return 200, document, rules.version_tag(version)
 
 
@@ -485,5 +509,9 @@ def _with_ids(data: Any, created: Mapping[str, str]) -> Any:
 def _id_of(bulk_id: str, created: Mapping[str, str]) -> str:
     """The id of the resource that the operation with this `bulkId` has created. Raises ScimRequestInvalid."""
     if bulk_id not in created:
-        raise ScimRequestInvalid("invalidValue", f"No earlier operation has created `bulkId:{bulk_id[:100]}`.")
+        raise ScimRequestInvalid(
+            "invalidValue",
+            f"No earlier operation has created `bulkId:{bulk_id[:100]}`.",
+            recorded="No earlier operation has created the resource of a `bulkId`.",
+        )
     return created[bulk_id]

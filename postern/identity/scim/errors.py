@@ -22,6 +22,18 @@ def scim_type_of(problem: Problem) -> str | None:
     return "invalidSyntax" if isinstance(problem, BodyInvalid) else None
 
 
+RECORDED = {"invalidFilter": "The filter is not valid.", "invalidPath": "The path is not valid."}
+"""The details of problems whose own ones repeat parts of the request."""
+
+
+def recorded_detail(problem: Problem) -> str:
+    """The detail of a problem that is stored and shown to developers: without values of the request that may be
+    personal data."""
+    if not isinstance(problem, ScimRequestInvalid):
+        return problem.detail
+    return problem.recorded or RECORDED.get(problem.scim_type, problem.detail)
+
+
 def render_problem(problem: Problem) -> tuple[int, Any]:
     """The status and the body of the response for a problem."""
     detail = problem.detail

@@ -51,8 +51,11 @@ class GroupPage(Record):
     total: int
 
 
-async def create_group(directory: Directory, document: Document) -> Document:
-    """Create a group with its members. Returns the resource. Raises ScimRequestInvalid and ScimNotUnique."""
+async def create_group(directory: Directory, document: Document, *, returns_members: bool) -> Document:
+    """Create a group with its members. Returns the resource, with its members only if asked for.
+
+    Raises ScimRequestInvalid and ScimNotUnique.
+    """
     call = directory.call
     steps = [MemberStep(action="add", user_ids=_user_ids(document.get("members", [])))]
     _require_few(steps)
@@ -70,7 +73,7 @@ async def create_group(directory: Directory, document: Document) -> Document:
             tx, call, "directory_group.created", "Organization", directory.connection.organization_id,
             directory_group_id=row.id, name=row.display_name, members=len(affected),
         )  # fmt: skip
-        group_members = await _members_of(tx, directory, [row])
+        group_members = await _members_of(tx, directory, [row]) if returns_members else {}
     return group_document(directory.base_url, row, group_members.get(row.id, []))
 
 
@@ -82,17 +85,22 @@ async def get_group(directory: Directory, id: UUID, request: ListRequest) -> tup
     return group_document(directory.base_url, row, group_members.get(row.id, [])), row.version
 
 
-async def replace_group(directory: Directory, id: UUID, document: Document) -> tuple[Document, int]:
-    """Replace name and members of a group. Returns the resource and its version.
+async def replace_group(
+    directory: Directory, id: UUID, document: Document, *, returns_members: bool
+) -> tuple[Document, int]:
+    """Replace name and members of a group. Returns the resource, with its members only if asked for, and its version.
 
     Raises ScimResourceMissing, RecordChanged (`If-Match`), ScimRequestInvalid and ScimNotUnique.
     """
     steps = [MemberStep(action="replace", user_ids=_user_ids(document.get("members", [])))]
-    return await _change(directory, id, [], steps, document)
+    return await _change(directory, id, [], steps, document, returns_members=returns_members)
 
 
-async def patch_group(directory: Directory, id: UUID, patch: Sequence[PatchStep]) -> tuple[Document, int]:
-    """Apply the operations of a PATCH request to a group. Returns the resource and its version.
+async def patch_group(
+    directory: Directory, id: UUID, patch: Sequence[PatchStep], *, returns_members: bool
+) -> tuple[Document, int]:
+    """Apply the operations of a PATCH request to a group. Returns the resource, with its members only if asked for,
+    and its version.
 
     Operations on members are separate from the others, so that the members of a large group are not read. Raises the
     problems of `replace_group`.
@@ -116,7 +124,7 @@ async def patch_group(directory: Directory, id: UUID, patch: Sequence[PatchStep]
         rest = {name: value for key, (name, value) in by_name.items() if key != "members"}
         if rest:
             others.append(replace(step, value=rest))
-    return await _change(directory, id, read_changes(GROUP, others), steps, None)
+    return await _change(directory, id, read_changes(GROUP, others), steps, None, returns_members=returns_members)
 
 
 async def delete_group(directory: Directory, id: UUID) -> None:
@@ -172,6 +180,8 @@ async def _change(
     changes: Sequence[PatchChange],
     steps: list[MemberStep],
     replacement: Document | None,
+    *,
+    returns_members: bool,
 ) -> tuple[Document, int]:
     call = directory.call
     _require_few(steps)
@@ -201,7 +211,7 @@ async def _change(
             )  # fmt: skip
         else:
             row = before
-        group_members = await _members_of(tx, directory, [row])
+        group_members = await _members_of(tx, directory, [row]) if returns_members else {}
     return group_document(directory.base_url, row, group_members.get(row.id, [])), row.version
 
 

@@ -31,6 +31,10 @@ GROUP_ROLES_LIMIT = 1_000
 ROLES_LIMIT = 50
 ERRORS_KEPT = 50
 """Refused requests of a connection that are kept."""
+ERROR_LIFE = timedelta(days=30)
+"""How long refused requests are kept."""
+METHOD_LIMIT = 10
+"""Characters of the method of a refused request that are kept."""
 ERRORS_SHOWN = 20
 DETAIL_LIMIT = 500
 """Characters of the detail of a refused request that are kept."""

@@ -218,13 +218,20 @@ async def note_use(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> N
             where project_id = %(project_id)s and connection_id = %(connection_id)s
             order by id desc offset %(kept)s::int - 1)
     )
-    insert into directory_errors (project_id, id, connection_id, method, path, status, scim_type, detail, occurred_at)
+    insert into directory_errors (project_id, id, connection_id, method, path, status, scim_type, detail, occurred_at,
+                                  due_at)
     values (%(project_id)s, %(id)s, %(connection_id)s, %(method)s, %(path)s, %(status)s, %(scim_type)s, %(detail)s,
-            %(occurred_at)s)
+            %(occurred_at)s, %(due_at)s)
 """)
 async def insert_error(
-    db: Queries, error: DirectoryError, *, project_id: UUID, connection_id: UUID, kept: int
+    db: Queries, error: DirectoryError, *, project_id: UUID, connection_id: UUID, kept: int, due_at: Moment
 ) -> None: ...
+
+
+@statement("""
+    delete from directory_errors where project_id = %(project_id)s and id = any (%(ids)s) and due_at is not null
+""")
+async def delete_expired_errors(db: Queries, *, project_id: UUID, ids: list[UUID]) -> None: ...
 
 
 @statement("""

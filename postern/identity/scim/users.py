@@ -328,7 +328,11 @@ async def _read_profile(tx: Transaction, directory: Directory, document: Documen
         try:
             email, key = read_email(text)
         except Invalid as problem:
-            raise ScimRequestInvalid("invalidValue", f"The e-mail address is not valid: {problem.detail}") from None
+            raise ScimRequestInvalid(
+                "invalidValue",
+                f"The e-mail address is not valid: {problem.detail}",
+                recorded="The e-mail address is not valid.",
+            ) from None
         verified = await _owns_domain(tx, directory, key)
     return ProvisionedProfile(email=email, email_key=key, email_verified=verified, name=rules.full_name(document))
 

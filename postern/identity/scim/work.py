@@ -1,6 +1,8 @@
-"""Background work of directory connections: roles after a change of the connection, and deletion."""
+"""Background work of directory connections: roles after a change of the connection, deletion, and the deletion of old
+refused requests."""
 
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import structlog
 
@@ -10,11 +12,19 @@ from postern.identity.scim.roles import synchronize_roles
 from postern.kernel.database.catalog import delete_rows, dependent_rows
 from postern.kernel.due import Work, for_each_row
 from postern.kernel.http.call import Call, Caller, Origin
+from postern.kernel.values import Record
 
 if TYPE_CHECKING:
     from postern.world import World
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
+
+
+class ExpiredError(Record):
+    """A refused request that is to be deleted."""
+
+    project_id: UUID
+    id: UUID
 
 
 async def process_connection(world: "World", row: ConnectionRecord) -> None:
@@ -71,6 +81,11 @@ async def _update_roles(world: "World", row: ConnectionRecord) -> None:
         )
 
 
+async def delete_expired_errors(world: "World", rows: list[ExpiredError]) -> None:
+    """Delete refused requests that were kept long enough. All `rows` belong to one project."""
+    await store.delete_expired_errors(world.db, project_id=rows[0].project_id, ids=[row.id for row in rows])
+
+
 WORK: list[Work[Any]] = [
     Work(
         "scim.connections",
@@ -81,5 +96,6 @@ WORK: list[Work[Any]] = [
         claim_size=1,
         max_claims=2,
     ),
+    Work("scim.errors", "directory_errors", ExpiredError, ROLES_LEASE, delete_expired_errors, claim_size=1_000),
 ]
 """Due work of this feature."""

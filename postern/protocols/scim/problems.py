@@ -20,9 +20,11 @@ ScimType = Literal[
 class ScimRequestInvalid(BadRequest):
     """The SCIM request is not valid; `scimType` and `detail` say why."""
 
-    def __init__(self, scim_type: ScimType, message: str) -> None:
+    def __init__(self, scim_type: ScimType, message: str, *, recorded: str | None = None) -> None:
+        """`recorded` is a message without values of the request, if `message` has some that may be personal data."""
         super().__init__(message)
         self.scim_type: ScimType = scim_type
+        self.recorded = recorded
 
 
 class ScimNotUnique(Conflict):

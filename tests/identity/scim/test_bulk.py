@@ -1,6 +1,7 @@
 """Bulk requests, simultaneous requests, and requests that are interrupted."""
 
 import asyncio
+from datetime import timedelta
 from uuid import UUID
 
 import psycopg
@@ -156,3 +157,6 @@ async def test_a_directory_has_a_rate_limit(acme, monkeypatch, clock):
     assert statuses == [200, 200, 429]
     limited = await acme.scim.get("/Users?count=0")
     assert int(limited.headers["retry-after"]) >= 1
+    monkeypatch.setattr(authentication, "SCIM_RATE", RateLimit("scim-bulk-test", 2, timedelta(hours=1)))
+    await bulk(acme, *[new_user(acme, str(number)) for number in range(3)], status=429)
+    assert await acme.members() == {}, "each operation counts, and none was executed"

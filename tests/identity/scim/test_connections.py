@@ -69,6 +69,25 @@ async def test_what_a_directory_did_is_shown(acme, clock):
     }
 
 
+async def test_refused_requests_are_kept_for_a_month_without_personal_data(acme, clock, run_due_work):
+    emails = [{"value": "maria@invalid"}]
+    await acme.scim.post("/Users", {"schemas": [USER], "userName": "x", "emails": emails})
+    await acme.scim.get('/Users?filter=maria eq "maria"')
+    await acme.scim.post(
+        "/Bulk",
+        {"Operations": [{"method": "MARIA@EXAMPLE.COM", "path": "/maria", "data": {}}, {"path": "bulkId:maria"}]},
+    )
+    errors = (await acme.project.client.get(acme.path)).json()["recentErrors"]
+    assert len(errors) == 4
+    assert all("maria" not in error["detail"].lower() and len(error["method"]) <= 10 for error in errors)
+    clock.move(timedelta(days=29))
+    await run_due_work()
+    assert len((await acme.project.client.get(acme.path)).json()["recentErrors"]) == 4
+    clock.move(timedelta(days=1))
+    await run_due_work()
+    assert (await acme.project.client.get(acme.path)).json()["recentErrors"] == []
+
+
 async def test_a_rotated_token_stays_valid_for_a_day(acme, clock):
     rotated = await acme.project.client.post(f"{acme.path}/rotate-token")
     assert rotated.status_code == 200

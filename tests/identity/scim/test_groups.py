@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.identity.scim.conftest import GROUP
+from tests.identity.scim.conftest import BULK, GROUP
 
 
 async def roles(acme, name):
@@ -38,6 +38,22 @@ async def test_a_role_comes_and_goes_with_the_group(acme):
     assert (await acme.scim.delete(path)).status_code == 204
     assert await roles(acme, "bob") == ["MEMBER"]
     assert (await acme.scim.get(path)).status_code == 404
+
+
+async def test_a_change_returns_the_members_only_if_they_are_asked_for(acme, monkeypatch):
+    users = [await acme.user(name) for name in ("ada", "bob")]
+    group = await acme.group("Others", *users)
+    monkeypatch.setattr("postern.identity.scim.groups.RETURNED_MEMBERS", 1)
+    rename = {"op": "replace", "path": "displayName", "value": "Renamed"}
+    path = f"/Groups/{group['id']}"
+    assert (await acme.patch(path, rename, status=400))["scimType"] == "tooMany"
+    for query in ("excludedAttributes=members", "attributes=displayName"):
+        renamed = await acme.patch(f"{path}?{query}", rename)
+        assert (renamed["displayName"], "members" in renamed) == ("Renamed", False)
+    data = {"schemas": [GROUP], "displayName": "Others", "members": [{"value": user["id"]} for user in users]}
+    operations = [{"method": "PUT", "path": path, "data": data}]
+    results = (await acme.scim.post("/Bulk", {"schemas": [BULK], "Operations": operations})).json()
+    assert results["Operations"][0]["status"] == "200"
 
 
 async def test_roles_of_many_members_are_computed_in_the_background(acme, monkeypatch, run_due_work):
