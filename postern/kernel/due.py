@@ -422,7 +422,7 @@ class Worker:
         partitions that have changed."""
         loop = asyncio.get_running_loop()
         if schedule.must_search(self.world.clock(), began := loop.time()):
-            schedule.take_named()
+            schedule.begin_search()
             lanes = await _search(self.world.db, work, limit)
             schedule.replace(lanes, limit=limit, seconds=loop.time(), duration=loop.time() - began)
         elif partitions := schedule.take_named():

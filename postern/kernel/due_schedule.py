@@ -67,6 +67,11 @@ class LaneSchedule:
             or (self._known_until is not None and now >= self._known_until)
         )
 
+    def begin_search(self) -> None:
+        """Note that all lanes are being searched. Notifications from now on may be of rows that the search misses."""
+        self._named.clear()
+        self._is_notified = False
+
     def take_named(self) -> list[UUID]:
         """The partitions to look at; they are not returned again."""
         named = sorted(self._named)
@@ -78,7 +83,6 @@ class LaneSchedule:
         seconds."""
         self._due = dict(lanes)
         self._known_until = lanes[-1][1] if len(lanes) >= limit else None
-        self._is_notified = False
         interval = min(duration / SEARCH_SHARE, MAX_INTERVAL_SECONDS)
         self._search_after = seconds + max(self._interval_seconds, interval)
         self._notified_search_after = seconds + min(duration / NOTIFIED_SHARE, MAX_INTERVAL_SECONDS)

@@ -19,6 +19,7 @@ def after(seconds: float) -> datetime:
 def known(*lanes: tuple[Lane, float], limit: int = 100, duration: float = 0.001) -> LaneSchedule:
     """A schedule after a search at second 0 with this result."""
     schedule = LaneSchedule(1.0)
+    schedule.begin_search()
     schedule.replace([(lane, after(due)) for lane, due in lanes], limit=limit, seconds=0, duration=duration)
     return schedule
 
@@ -69,6 +70,16 @@ def test_searches_for_unnamed_notifications_take_a_tenth_of_the_time():
     assert not schedule.must_search(NOW, 2.9)
     assert schedule.seconds_until_next(NOW, 2.0) == pytest.approx(1.0)
     assert schedule.must_search(NOW, 3.0)
+
+
+def test_a_notification_during_a_search_is_kept():
+    schedule = LaneSchedule(1.0)
+    schedule.begin_search()
+    schedule.notify(None)
+    schedule.notify([LANES[1].partition])
+    schedule.replace([], limit=100, seconds=0, duration=0.001)
+    assert schedule.must_search(NOW, 0.5)
+    assert schedule.take_named() == [LANES[1].partition]
 
 
 def test_too_many_named_partitions_are_searched_together():
