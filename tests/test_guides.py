@@ -74,6 +74,7 @@ WITHOUT_BLOCKS = {
     "events.md": "a list generated from the code",
     "install.md": "needs tools of several systems: tests/packages and script/try-install do so",
     "comparison.md": "needs other programs: bench/peers starts them",
+    "identity-comparison.md": "a table; a test checks that the tests in it exist",
     "growing.md": "starts processes on several machines: bench/chaos_cluster.py does so",
 }
 ONE_LANGUAGE = {

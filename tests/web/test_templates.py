@@ -32,6 +32,12 @@ HOSTED: dict[str, Any] = {
     **dict.fromkeys(("adds_passkey", "passkeys", "sign_up", "sso"), True),
     "codes": [H],
     "flow": {H: H},
+    # Pages of the OpenID provider.
+    **dict.fromkeys(("account", "again", "client", "code", "destination", "detail", "session", "user_code"), H),
+    "fields": {H: H},
+    "links": [{"url": H, "text": H}],
+    "scopes": [H],
+    "third_party": True,
     "methods": ["PASSWORD", "EMAIL_CODE"],
     "providers": [ITEM],
     "qr": {"size": H, "path": H},

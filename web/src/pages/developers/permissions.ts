@@ -19,6 +19,7 @@ export const AREAS: Record<string, string[]> = {
   access: ["read", "write"],
   organizations: ["read", "write"],
   sso: ["read", "write"],
+  scim: ["read", "write"],
   entitlements: ["read", "write"],
   projects: ["read", "write"],
 };
@@ -40,6 +41,7 @@ export const AREA_LABELS: Record<string, () => string> = {
   access: m.developers_perm_access,
   organizations: m.developers_perm_organizations,
   sso: m.developers_perm_sso,
+  scim: m.developers_perm_scim,
   entitlements: m.developers_perm_entitlements,
   projects: m.developers_perm_projects,
 };
