@@ -5,8 +5,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +16,12 @@ import pytest
 
 from postern.cli.placement import placement
 from postern.kernel.database.distribution import Distribution
-from postern.kernel.database.embedded import account_for, as_account, reachable_temporary_folder
+from postern.kernel.database.embedded import (
+    account_for,
+    as_account,
+    reachable_temporary_folder,
+    running_servers,
+)
 from postern.kernel.database.migrations import migrate
 from tests.peers.ports import reserved_port
 from tests.peers.postgres_server import connect
@@ -73,11 +79,18 @@ class Node:
         connect(f"postgresql://operator@127.0.0.1:{self.port}/postgres").close()
 
     def kill(self) -> None:
-        """End the server and all its processes at once."""
+        """End the server and all its processes at once, and wait until they have ended.
+
+        Each of its processes leads a group of its own. A server does not start while one of the last start still has
+        the shared memory, which they notice only when they next wait for something.
+        """
         assert self.process is not None
-        os.killpg(self.process.pid, signal.SIGKILL)
+        while running := running_servers(self.folder):
+            for pid in sorted(running):  # The first one first: it would start others in place of those that ended.
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
         self.process.wait()
-        # Its processes have gone when nobody holds the lock of its shared memory; a new start waits for that.
 
     def stop(self) -> None:
         """End the server, if it runs."""
