@@ -55,6 +55,8 @@ IDENTITIES: Mapping[str, Any] = {
     "TokenClaimsChange.customer": ["plan"],
     "TokenClaimsChange.organization": ["region"],
     "CustomerIdentity.provider": "PASSWORD",
+    "OAuthErrorDocument.error": "invalid_grant",
+    "OAuthErrorDocument.error_description": "The code has expired.",
     "websiteUrl": "https://reports.example.com/",
     "privacyUrl": "https://reports.example.com/privacy",
     "termsUrl": "https://reports.example.com/terms",

@@ -296,9 +296,6 @@ def send_and_check(case: Case, actor: Actor) -> None:
     checks = list(CHECKS)
     if (case.method, case.path) == BATCH:
         checks.remove(negative_data_rejection)
-    if "/oauth/" in case.path:
-        # The document does not describe the errors of RFC 6749, 7009, 7662 and 8628. All other checks apply.
-        checks.remove(status_code_conformance)
     response = case.call_and_validate(
         base_url=actor.server.url, session=actor.session, headers=headers, checks=checks, timeout=WAIT_SECONDS
     )

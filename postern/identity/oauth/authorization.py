@@ -34,7 +34,7 @@ from postern.identity.oauth.browsers import (
     session_cookie,
 )
 from postern.identity.oauth.device_store import DeviceRow
-from postern.identity.oauth.errors import OAuthError
+from postern.identity.oauth.errors import PAGE_ERRORS, OAuthError
 from postern.identity.oauth.model import (
     CODE_LIFE,
     GRANT_RETENTION,
@@ -108,6 +108,7 @@ PARAMETERS = {
     media_types=HTML,
     other_statuses=(302,),
     problems=[TooManyRequests],
+    other_errors=PAGE_ERRORS,
 )
 async def authorize(call: Call, request: RawRequest) -> HttpResponse:
     """The authorization endpoint of the project's OpenID provider (RFC 6749 §3.1, OpenID Connect Core §3.1.2).
@@ -156,6 +157,7 @@ async def authorize(call: Call, request: RawRequest) -> HttpResponse:
     body_limit=BODY_LIMIT,
     media_types=HTML,
     status=303,
+    other_errors=PAGE_ERRORS,
 )
 async def authorize_by_form(call: Call, request: RawRequest) -> HttpResponse:
     """The authorization endpoint for clients that post their parameters. Redirects to the GET operation, because
@@ -175,6 +177,7 @@ async def authorize_by_form(call: Call, request: RawRequest) -> HttpResponse:
     media_types=HTML,
     other_statuses=(303,),
     problems=[TooManyRequests],
+    other_errors=PAGE_ERRORS,
 )
 async def continue_authorization(
     call: Call, request: RawRequest, state: str = "", code: str = "", error: str = ""
@@ -225,6 +228,7 @@ async def continue_authorization(
     ignore_unknown_query=True,
     media_types=HTML,
     other_statuses=(302,),
+    other_errors=PAGE_ERRORS,
 )
 async def resume_authorization(call: Call, request: RawRequest, token: str = "") -> HttpResponse:
     """Continue a stored authorization request after the sign-in: ask for consent, or return to the client."""
@@ -264,6 +268,7 @@ async def resume_authorization(call: Call, request: RawRequest, token: str = "")
     body_limit=BODY_LIMIT,
     media_types=HTML,
     other_statuses=(303,),
+    other_errors=PAGE_ERRORS,
 )
 async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
     """The form of the consent page: allow the client its scopes, and return to it with a code; or with the error

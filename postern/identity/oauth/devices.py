@@ -14,11 +14,11 @@ from postern.identity.oauth import device_store, store
 from postern.identity.oauth.authorization import begin_device_request, code_hash, shown_user_code
 from postern.identity.oauth.browsers import oauth_path
 from postern.identity.oauth.endpoints import BODY_LIMIT, CLIENT_FIELDS, serve_client
-from postern.identity.oauth.errors import OAuthError, json_response
+from postern.identity.oauth.errors import CLIENT_ERRORS, PAGE_ERRORS, OAuthError, OAuthErrorDocument, json_response
 from postern.identity.oauth.model import DEVICE_GRANT, DEVICE_INTERVAL_SECONDS, DEVICE_LIFE, ClientRow
 from postern.identity.oauth.requests import allowed_scopes
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import FORM, RawRequest, get, post
+from postern.kernel.http.operation import FORM, OtherError, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.values import Moment, new_id
@@ -44,6 +44,7 @@ MAX_COLLISIONS = 5
     response_type=dict[str, Any],
     response_example={"user_code": "WDJB-MJHT", "expires_in": 600, "interval": 5},
     problems=[TooManyRequests],
+    other_errors={**CLIENT_ERRORS, 503: OtherError("No code is free; try again.", OAuthErrorDocument)},
 )
 async def authorize_device(call: Call, request: RawRequest) -> HttpResponse:
     """Begin the sign-in of a device (RFC 8628 §3.1).
@@ -60,6 +61,7 @@ async def authorize_device(call: Call, request: RawRequest) -> HttpResponse:
     public=True,
     ignore_unknown_query=True,
     media_types=HTML,
+    other_errors=PAGE_ERRORS,
 )
 async def device_page(call: Call, request: RawRequest) -> HttpResponse:
     """The page on which a customer enters the code that a device shows. The query may have it as `user_code`."""
@@ -75,6 +77,7 @@ async def device_page(call: Call, request: RawRequest) -> HttpResponse:
     body_limit=BODY_LIMIT,
     media_types=HTML,
     other_statuses=(303,),
+    other_errors={**PAGE_ERRORS, 429: OtherError("A page: there were too many attempts.")},
 )
 async def enter_device_code(call: Call, request: RawRequest) -> HttpResponse:
     """The form of that page: go on to the sign-in and the consent page."""

@@ -14,7 +14,7 @@ from uuid import UUID
 from postern.identity.oauth import device_store, store
 from postern.identity.oauth.authorization import PARAMETERS, checked_request, code_hash
 from postern.identity.oauth.browsers import renew_session
-from postern.identity.oauth.errors import OAuthError, error_response, json_response
+from postern.identity.oauth.errors import CLIENT_ERRORS, TOKEN_ERRORS, OAuthError, error_response, json_response
 from postern.identity.oauth.model import (
     DEVICE_GRANT,
     GRANT_RETENTION,
@@ -92,6 +92,7 @@ TOKEN_EXAMPLE = {
     response_type=dict[str, Any],
     response_example=TOKEN_EXAMPLE,
     problems=[TooManyRequests],
+    other_errors=CLIENT_ERRORS,
 )
 async def issue_oauth_tokens(call: Call, request: RawRequest) -> HttpResponse:
     """The token endpoint (RFC 6749 §3.2).
@@ -116,6 +117,7 @@ async def issue_oauth_tokens(call: Call, request: RawRequest) -> HttpResponse:
     response_type=dict[str, Any],
     response_example={"request_uri": f"{PUSHED_PREFIX}019c13f95a00…", "expires_in": 90},
     problems=[TooManyRequests],
+    other_errors=CLIENT_ERRORS,
 )
 async def push_authorization_request(call: Call, request: RawRequest) -> HttpResponse:
     """Push the parameters of an authorization request from the client's server (RFC 9126).
@@ -136,6 +138,7 @@ async def push_authorization_request(call: Call, request: RawRequest) -> HttpRes
     response_type=dict[str, Any],
     response_example={},
     problems=[TooManyRequests],
+    other_errors=CLIENT_ERRORS,
 )
 async def revoke_oauth_token(call: Call, request: RawRequest) -> HttpResponse:
     """Revoke a refresh token or an access token (RFC 7009), and with it all tokens of the same sign-in.
@@ -156,6 +159,7 @@ async def revoke_oauth_token(call: Call, request: RawRequest) -> HttpResponse:
     response_type=dict[str, Any],
     response_example={"active": True, "scope": "openid email", "sub": "019c13f9-5a00-7cc0-a2f4-0c2f6a1f9d11"},
     problems=[TooManyRequests],
+    other_errors=CLIENT_ERRORS,
 )
 async def introspect_oauth_token(call: Call, request: RawRequest) -> HttpResponse:
     """Whether a token is valid now, and its claims (RFC 7662). Only for CONFIDENTIAL clients.
@@ -173,6 +177,7 @@ async def introspect_oauth_token(call: Call, request: RawRequest) -> HttpRespons
     ignore_unknown_query=True,
     response_type=dict[str, Any],
     response_example={"sub": "019c13f9-5a00-7cc0-a2f4-0c2f6a1f9d11", "email": "ada@example.com"},
+    other_errors=TOKEN_ERRORS,
 )
 async def get_userinfo(call: Call, request: RawRequest) -> HttpResponse:
     """The claims about the customer that the scopes of an access token allow (OpenID Connect Core §5.3).
@@ -191,6 +196,7 @@ async def get_userinfo(call: Call, request: RawRequest) -> HttpResponse:
     body_limit=BODY_LIMIT,
     response_type=dict[str, Any],
     response_example={"sub": "019c13f9-5a00-7cc0-a2f4-0c2f6a1f9d11", "email": "ada@example.com"},
+    other_errors=TOKEN_ERRORS,
 )
 async def post_userinfo(call: Call, request: RawRequest) -> HttpResponse:
     """Like the GET operation; the access token may also be in the form (RFC 6750 §2.2)."""
@@ -525,8 +531,10 @@ async def _userinfo_response(call: Call, request: RawRequest) -> HttpResponse:
         except OAuthError:
             token = ""
     if token is None:
-        # RFC 6750 §3.1: without a credential, no error code.
-        return json_response({}, status=401, headers={"WWW-Authenticate": f'Bearer realm="{REALM}"'})
+        # RFC 6750 §3.1: without a token, the challenge has no error code. The body says what is missing all the same.
+        error = OAuthError("invalid_token", "Send an access token in the Authorization header.", 401)
+        challenge = f'Bearer realm="{REALM}"'
+        return json_response(error.parameters(), status=401, headers={"WWW-Authenticate": challenge})
     access = await read_access_token(call, token)
     signed_in = None if access is None else await _customer_of(call, access)
     if access is None or signed_in is None:

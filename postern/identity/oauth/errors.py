@@ -2,11 +2,36 @@
 
 import re
 
+from postern.kernel.http.operation import OtherError
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import to_json
+from postern.kernel.values import Record, to_json
 
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 """Headers of responses with tokens (RFC 6749 §5.1)."""
+
+
+class OAuthErrorDocument(Record, rename=None):
+    """The JSON of an error (RFC 6749 §5.2)."""
+
+    error: str
+    """The code of the error, such as `invalid_grant`."""
+    error_description: str
+    """For developers."""
+
+
+CLIENT_ERRORS = {
+    400: OtherError("An error of RFC 6749 §5.2, such as `invalid_request` or `invalid_grant`.", OAuthErrorDocument),
+    401: OtherError("The client is not authenticated (`invalid_client`).", OAuthErrorDocument),
+}
+"""Of the endpoints that authenticate a client."""
+TOKEN_ERRORS = {
+    400: OtherError("The request is malformed (`invalid_request`).", OAuthErrorDocument),
+    401: OtherError("The access token is missing, invalid or expired (RFC 6750 §3).", OAuthErrorDocument),
+    403: OtherError("The access token does not have the scope (`insufficient_scope`).", OAuthErrorDocument),
+}
+"""Of the endpoints that take an access token."""
+PAGE_ERRORS = {400: OtherError("A page that says what is wrong with the request.")}
+"""Of the pages."""
 
 
 class OAuthError(Exception):

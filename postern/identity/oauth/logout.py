@@ -20,7 +20,7 @@ from postern.identity.oauth.browsers import (
     oauth_path,
     redirect,
 )
-from postern.identity.oauth.errors import OAuthError
+from postern.identity.oauth.errors import PAGE_ERRORS, OAuthError
 from postern.identity.oauth.model import ClientRow, SignedInCustomer
 from postern.identity.oauth.requests import PARAMETER_LIMIT, require_single
 from postern.identity.oauth.tokens import read_id_token_hint
@@ -48,6 +48,7 @@ FIELDS = {
     ignore_unknown_query=True,
     media_types=HTML,
     other_statuses=(302,),
+    other_errors=PAGE_ERRORS,
 )
 async def end_oauth_session(call: Call, request: RawRequest) -> HttpResponse:
     """The end-session endpoint. Takes the parameters of the form of the same path in the query.
@@ -85,6 +86,7 @@ async def end_oauth_session(call: Call, request: RawRequest) -> HttpResponse:
     body_limit=BODY_LIMIT,
     media_types=HTML,
     status=303,
+    other_errors=PAGE_ERRORS,
 )
 async def end_oauth_session_by_form(call: Call, request: RawRequest) -> HttpResponse:
     """The end-session endpoint for clients that post their parameters. Redirects to the GET operation, with which
@@ -105,6 +107,7 @@ async def end_oauth_session_by_form(call: Call, request: RawRequest) -> HttpResp
     body_limit=BODY_LIMIT,
     media_types=HTML,
     other_statuses=(303,),
+    other_errors=PAGE_ERRORS,
 )
 async def confirm_logout(call: Call, request: RawRequest) -> HttpResponse:
     """The form of the page that asks whether to sign out: end the session of the browser, and that of the

@@ -105,8 +105,7 @@ def document(
     """
     field_docs = field_docs or FieldDocs()
     visible = [operation for operation in operations if not operation.hidden]
-    types = [operation.body for operation in visible if operation.body is not None]
-    types += [_response_type(operation) for operation in visible if _response_type(operation) is not None]
+    types = [type_ for operation in visible for type_ in _types(operation) if type_ is not None]
     types += [parameter.type for operation in visible for parameter in operation.all_parameters]
     types.append(ProblemDocument)
     payloads = list(dict.fromkeys(webhook.data for webhook in webhooks))
@@ -174,10 +173,13 @@ def document(
 def object_types(visible: Sequence[Operation[Any, Any]]) -> list[Any]:
     """All Structs in the bodies and responses of `visible` operations, including nested ones and ProblemDocument;
     generic ones with their type arguments."""
-    types = [
-        type_ for operation in visible for type_ in (operation.body, _response_type(operation)) if type_ is not None
-    ]
+    types = [type_ for operation in visible for type_ in _types(operation) if type_ is not None]
     return _structs([*types, ProblemDocument])
+
+
+def _types(operation: Operation[Any, Any]) -> list[Any]:
+    """The types of the request body, the response and the errors; None where there is none."""
+    return [operation.body, _response_type(operation), *(error.body for error in operation.other_errors.values())]
 
 
 def _request_types(visible: Sequence[Operation[Any, Any]]) -> set[Any]:
@@ -418,6 +420,17 @@ def _responses(operation: Operation[Any, Any], schema_of: dict[str, Any], exampl
             "headers": _header_refs(headers),
             "content": content,
         }
+    for status, error in operation.other_errors.items():
+        response = responses.setdefault(
+            str(status), {"description": "", "headers": _header_refs(["X-Request-Id"]), "content": {}}
+        )
+        response["description"] = f"{error.description} {response['description']}".strip()
+        if error.body is None:
+            response["content"]["text/html"] = {"schema": {"type": "string"}}
+        else:
+            example = {"example": {"value": examples.of(error.body)}}
+            schema = _copy(schema_of[repr(error.body)])
+            response["content"]["application/json"] = {"schema": schema, "examples": example}
     return responses
 
 

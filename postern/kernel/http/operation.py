@@ -106,6 +106,15 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class OtherError:
+    """An error response in another form than a problem document, because another standard defines it, or as a page."""
+
+    description: str
+    body: type | None = None
+    """The type of its JSON; None for a page."""
+
+
+@dataclass(frozen=True)
 class Operation(Generic[P, R]):
     """An operation of the API: its method and path, who may call it, and its function.
 
@@ -122,6 +131,8 @@ class Operation(Generic[P, R]):
     other_statuses: tuple[int, ...]
     body_limit: int
     problems: tuple[type[Problem], ...]
+    other_errors: Mapping[int, OtherError]
+    """By their statuses."""
     parameters: tuple[Parameter, ...]
     body: Any
     """The type of the JSON body; None if there is none."""
@@ -213,6 +224,7 @@ def operation(
     other_statuses: Sequence[int] = (),
     body_limit: int = BODY_LIMIT,
     problems: Sequence[type[Problem]] = (),
+    other_errors: Mapping[int, OtherError] | None = None,
     media_types: Sequence[str] = ("application/json",),
     takes: str = "application/json",
     example: Any = None,
@@ -247,6 +259,7 @@ def operation(
     The other parameters describe the operation in the OpenAPI document:
 
     * `problems`: the problems that the function raises, besides those of the checks before it.
+    * `other_errors`: the errors that it returns in another form than a problem document, by their statuses.
     * `example`: an example of the body. `response_example`: values of fields for the example of the response, which is
       otherwise generated from the types and `example`.
     * `media_types` and `response_type`: the media types and JSON type of the response if the function returns an
@@ -268,6 +281,7 @@ def operation(
             other_statuses=tuple(other_statuses),
             body_limit=body_limit,
             problems=tuple(problems),
+            other_errors=other_errors or {},
             parameters=parameters,
             body=hints.get("data"),
             returns=returns if response_type is None else response_type,

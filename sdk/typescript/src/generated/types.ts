@@ -5350,6 +5350,14 @@ export interface OAuthConsent {
   updatedAt: string;
 }
 
+/** The JSON of an error (RFC 6749 §5.2). */
+export interface OAuthErrorDocument {
+  /** The code of the error, such as `invalid_grant`. */
+  error: string;
+  /** For developers. */
+  error_description: string;
+}
+
 /** How to rotate the secret of a client. */
 export interface OAuthSecretRotation {
   /** How long the old secret works in addition to the new one, in seconds; 0 to 604,800 (7 days). Default: `86400`. */
