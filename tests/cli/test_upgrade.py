@@ -100,7 +100,8 @@ def test_statements_are_described_with_their_locks_and_sizes(url: str, pending: 
         m9001_add="alter table projects add column note text;",
         m9002_index="-- blocks: it has few rows.\ncreate index smtp_seen on smtp_processes (seen_at);",
         m9003_fill=f"{LONG}\nupdate smtp_processes set seen_at = now() where {{rows}}",
-        m9004_check="-- needs 9003\nalter table smtp_processes add check (seen_at is not null) not valid;",
+        m9004_check="-- needs 9003\n-- holds: none is null.\n"
+        "alter table smtp_processes add check (seen_at is not null) not valid;",
     )
     checked = check(url, folder)
     assert (checked.problems, checked.database.can_go_on) == ([], True)
@@ -120,6 +121,13 @@ def test_statements_are_described_with_their_locks_and_sizes(url: str, pending: 
     ]
     assert "wait for its /readyz" in running.next_steps[-1]
     assert checked.database.needed_bytes > 0
+
+
+def test_a_constraint_that_running_processes_may_violate_is_a_problem(url: str, pending: Callable[..., Path]) -> None:
+    folder = pending(m9001_check="alter table smtp_processes add check (seen_at is not null) not valid;")
+    with psycopg.connect(url, application_name="postern api 0.1.0"):
+        [problem] = check(url, folder).problems
+    assert "may write rows that the constraint refuses" in problem
 
 
 def test_long_waits_and_open_transactions_are_problems(

@@ -29,8 +29,14 @@ ALLOWED = [
     "create table boxes (id integer); create index boxes_id on boxes (id); update boxes set id = 1",
     "alter table shelves add column note text",
     "alter table shelves add column note text not null default '', add column at timestamptz not null default now()",
-    "alter table shelves add constraint shelves_size_check check (size > 0) not valid",
-    "alter table shelves add constraint shelves_fkey foreign key (parent) references parents not valid",
+    (
+        "-- holds: sizes are positive since 0100.\n"
+        "alter table shelves add constraint shelves_size_check check (size > 0) not valid"
+    ),
+    (
+        "-- holds: parents are never deleted.\n"
+        "alter table shelves add constraint shelves_fkey foreign key (parent) references parents not valid"
+    ),
     "alter table shelves validate constraint shelves_label_check",
     "alter table shelves drop constraint shelves_label_check",
     "alter table shelves alter column label set statistics 0, alter size drop not null",
@@ -54,11 +60,17 @@ REFUSED = {
     "alter table shelves alter column size type bigint": "prepared statements",
     "alter table shelves alter column label set not null": "may write null",
     "alter table shelves alter column size drop default": "depend on the default",
-    "alter table shelves add constraint shelves_size_check check (size > 0)": "not valid",
-    "alter table shelves add constraint shelves_fkey foreign key (parent) references parents": "not valid",
-    "alter table shelves add constraint shelves_label_key unique (label)": "everything on shelves would wait",
+    "alter table shelves add constraint shelves_size_check check (size > 0) not valid": "rows that the constraint",
+    "alter table shelves add constraint shelves_fkey foreign key (parent) references parents not valid": "-- holds",
+    "alter table shelves add constraint shelves_label_key unique (label)": "rows that the constraint refuses",
+    "create unique index shelves_label_key on shelves (label)": "rows that the index refuses",
+    "-- holds: yes.\nalter table shelves add constraint shelves_size_check check (size > 0)": "not valid",
+    "-- holds: yes.\nalter table shelves add constraint a foreign key (parent) references parents": "not valid",
+    "-- holds: yes.\nalter table shelves add constraint a unique (label)": "everything on shelves would wait",
+    "-- holds: yes.\nalter table shelves drop column label": "reads and writes the column",
+    "-- blocks: small.\n-- contract 0.1.0: a.\ncreate unique index a on shelves (size)": "rows that the index refuses",
     "create index shelves_size on shelves (size)": "create index concurrently",
-    "create unique index shelves_size on shelves (size)": "create index concurrently",
+    "-- holds: yes.\ncreate unique index shelves_size on shelves (size)": "create index concurrently",
     "update shelves set label = 'a'": "rows of TABLE",
     "delete from shelves where size = 0": "rows of TABLE",
     "do $$ begin drop table shelves; end $$": "not known",
@@ -139,6 +151,15 @@ def test_the_previous_release_goes_on_during_new_migrations() -> None:
         if effect.problem
     ]
     assert problems == []
+
+
+def test_new_long_migrations_refuse_no_rows_of_the_previous_release() -> None:
+    [effect] = effects_of("-- long migration: index on shelves\ncreate unique index concurrently a on shelves (label)")
+    assert effect.refuses_rows
+    assert "rows that the index refuses" in effect.problem
+    long = [migration for migration in migrations() if migration.number >= CHECKED_SINCE and migration.long]
+    problems = [effect.problem for migration in long for effect in effects_of(migration.text) if effect.refuses_rows]
+    assert not any(problems)
 
 
 def test_contract_steps_name_an_earlier_release() -> None:

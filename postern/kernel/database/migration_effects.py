@@ -32,6 +32,8 @@ class Effect:
     work: Work = "instant"
     breaks: str = ""
     """Why statements of the previous release fail or mean something else afterwards; empty if they work."""
+    refuses_rows: bool = False
+    """Whether it breaks statements only by refusing rows that they write."""
     is_known: bool = True
     """Whether the form of the statement is known."""
     contract: str = ""
@@ -49,6 +51,8 @@ class Effect:
         """Why the statement must not be in a new migration; empty if it may."""
         if not self.is_known:
             return f"{self.description}: this form of statement is not known to migration_effects.py"
+        if self.breaks and self.refuses_rows:
+            return f"{self.description}: {self.breaks}. If it writes none, say why: `-- holds: reason`"
         if self.breaks and not self.contract:
             return f"{self.description}: {self.breaks}. Remove it in a later release: `-- contract RELEASE: reason`"
         if self.is_slow and not self.accepted:
@@ -109,27 +113,32 @@ def effects_of(text: str) -> list[Effect]:
     effects: list[Effect] = []
     new_tables: set[str] = set()
     for statement in split_statements(text):
-        contract, accepted = _markers(statement.comments)
+        contract, accepted, holds = _markers(statement.comments)
         if created := re.match(r"create (?:temporary |unlogged )?table (?:if not exists )?(\w+)", statement.text):
             new_tables.add(created[1])
         for effect in _effects_of_statement(statement):
             if effect.table in new_tables:
                 # No other connection uses the table before the commit.
                 effects.append(replace(effect, table=None, blocks="nothing", work="instant", breaks=""))
+            elif effect.refuses_rows and holds:
+                effects.append(replace(effect, breaks="", accepted=accepted))
             else:
                 effects.append(replace(effect, contract=contract, accepted=accepted))
     return effects
 
 
-def _markers(comments: tuple[str, ...]) -> tuple[str, str]:
-    """The release of a line `contract RELEASE: reason`, and the reason of this line or of a line `blocks: reason`."""
-    contract, accepted = "", ""
+def _markers(comments: tuple[str, ...]) -> tuple[str, str, str]:
+    """The release of a line `contract RELEASE: reason`, the reason of this line or of a line `blocks: reason`, and that
+    of a line `holds: reason`."""
+    contract, accepted, holds = "", "", ""
     for comment in comments:
         if match := re.fullmatch(r"contract (\S+): (.+)", comment):
             contract, accepted = match[1], match[2]
         elif match := re.fullmatch(r"blocks: (.+)", comment):
             accepted = match[1]
-    return contract, accepted
+        elif match := re.fullmatch(r"holds: (.+)", comment):
+            holds = match[1]
+    return contract, accepted, holds
 
 
 def _effects_of_statement(statement: SqlStatement) -> Iterator[Effect]:
@@ -153,9 +162,12 @@ def _abbreviated(text: str) -> str:
 def _creates_index(match: re.Match[str]) -> Effect:
     unique, concurrently, name, table = match.groups()
     description = f"creates the {unique or ''}index {name} on {table}"
-    if concurrently:
-        return Effect(description, 0, table, "nothing", "index")
-    return Effect(description, 0, table, "writes", "index")
+    effect = Effect(description, 0, table, "nothing" if concurrently else "writes", "index")
+    return _refusing_rows(effect, "index") if unique else effect
+
+
+def _refusing_rows(effect: Effect, kind: str) -> Effect:
+    return replace(effect, breaks=f"the previous release may write rows that the {kind} refuses", refuses_rows=True)
 
 
 def _changes_rows(match: re.Match[str]) -> Effect:
@@ -232,14 +244,15 @@ def _adds_column(table: str, match: re.Match[str]) -> Effect:
 
 def _adds_constraint(table: str, match: re.Match[str]) -> Effect:
     name, definition = match[1] or "", match[2]
-    effect = Effect(f"adds the constraint {name}".rstrip() + f" to {table}", 0, table, "everything")
+    added = Effect(f"adds the constraint {name}".rstrip() + f" to {table}", 0, table, "everything")
+    effect = _refusing_rows(added, "constraint")
     is_checked = "not valid" not in definition
     if definition.startswith("foreign key"):
         return replace(effect, blocks="writes", work="scan" if is_checked else "instant")
     if definition.startswith("check"):
         return replace(effect, work="scan" if is_checked else "instant")
     if "using index" in definition:
-        return effect
+        return added  # The index is there and refuses the same rows.
     return replace(effect, work="index")
 
 
