@@ -18,6 +18,8 @@ TRANSACTION_TIMEOUT = b"SET transaction_timeout = 0;\n"
 SETTINGS_LINES = 100
 """How many lines of a dump script are searched for TRANSACTION_TIMEOUT. The settings come before all data."""
 MAX_ERROR_BYTES = 4_000
+TRANSIENT_TABLES = ("workers", "smtp_processes", "rate_limits")
+"""Tables whose rows are about the processes that run, so they would be wrong in a database that is restored."""
 
 File = Annotated[Path, typer.Argument(help="Path of the backup file.")]
 
@@ -46,8 +48,15 @@ def backup(file: File) -> None:
             # Created with mode 0600 before pg_dump writes to it: a backup contains personal data and password hashes.
             unfinished.unlink(missing_ok=True)
             unfinished.touch(mode=0o600)
+            transient = [f"--exclude-table-data=public.{table}" for table in TRANSIENT_TABLES]
             _run(
-                "pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={unfinished}", f"--dbname={url}"
+                "pg_dump",
+                "--format=custom",
+                "--no-owner",
+                "--no-privileges",
+                *transient,
+                f"--file={unfinished}",
+                f"--dbname={url}",
             )
             unfinished.rename(file)
         except OSError as error:

@@ -23,6 +23,8 @@ BASE62_PAIRS = tuple(first + second for first in BASE62 for second in BASE62)
 MASTER_KEY_BYTES = 32
 SEAL_VERSION = b"\x01"
 KEY_FILE = "master.key"
+KEY_PREFIX = "base64:"
+"""What a text begins with if the rest is the content of a `master.key`."""
 
 
 class SealBroken(Exception):
@@ -35,8 +37,9 @@ class WrongMasterKey(Exception):
     def __init__(self, message: str | None = None) -> None:
         super().__init__(
             message
-            or "This database was created with another master key. Set POSTERN_SECRET to that key, or restore "
-            "master.key in the data folder: without it, DKIM keys and tokens in the database cannot be decrypted."
+            or "This database was created with another master key. Set POSTERN_SECRET to that key (for the content of "
+            "a master.key, write base64: before it), or restore master.key in the data folder: without it, DKIM keys "
+            "and tokens in the database cannot be decrypted."
         )
 
 
@@ -98,10 +101,13 @@ class Secrets:
 
 
 def load_master_key(text: str | None, folder: Path) -> bytes:
-    """Return the master key: from `text` (POSTERN_SECRET, 32 characters or more), or from `master.key` in `folder`.
+    """Return the master key: from `text` (POSTERN_SECRET), or from `master.key` in `folder`.
 
-    Creates the file if it does not exist. Raises WrongMasterKey if the text is too short or the file has no valid key.
+    A text of 32 characters or more is hashed; `base64:` and the content of a `master.key` is the key of that file.
+    Creates the file if it does not exist. Raises WrongMasterKey if the text is too short or there is no valid key.
     """
+    if text and text.startswith(KEY_PREFIX):
+        return _decode_key(text.removeprefix(KEY_PREFIX), "POSTERN_SECRET")
     if text:
         if len(text) < MASTER_KEY_BYTES:
             raise WrongMasterKey(f"POSTERN_SECRET is too short: it must have {MASTER_KEY_BYTES} characters or more.")
@@ -119,13 +125,22 @@ def load_master_key(text: str | None, folder: Path) -> bytes:
             os.link(temporary, file)
         Path(temporary).unlink()
     try:
-        key = base64.b64decode(file.read_text(), validate=False)
+        content = file.read_text()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not base64"
         raise WrongMasterKey(f"The master key in {file} cannot be read: {reason}.") from None
+    return _decode_key(content, str(file))
+
+
+def _decode_key(content: str, place: str) -> bytes:
+    """The key in the content of a `master.key`. Raises WrongMasterKey, which names the `place`."""
+    try:
+        key = base64.b64decode(content, validate=False)
+    except ValueError:
+        raise WrongMasterKey(f"The master key in {place} cannot be read: it is not base64.") from None
     if len(key) < MASTER_KEY_BYTES:
         raise WrongMasterKey(
-            f"{file} does not hold a master key: it has {len(key)} bytes instead of {MASTER_KEY_BYTES}."
+            f"{place} does not hold a master key: it has {len(key)} bytes instead of {MASTER_KEY_BYTES}."
         )
     return key
 

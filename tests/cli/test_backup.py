@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from tests.peers.postgres_server import INSTALL, installed, postgres_server
+from tests.peers.whole_server import empty_database
 from tests.test_boot import WAIT_SECONDS, StartedServer, assert_bootstrapped, command, start
 
 
@@ -44,6 +45,20 @@ def test_a_restore_brings_back_the_backed_up_data(first: StartedServer, base_fol
         assert "POSTERN_KEY" not in server.printed(), "Only the first start prints credentials."
     finally:
         server.stop()
+
+
+def test_a_data_folder_moves_to_a_database_that_several_machines_use(first: StartedServer, base_folder: Path) -> None:
+    """As docs/guide/growing.md says: with the content of master.key as POSTERN_SECRET."""
+    file, folder, content = base_folder / "moved.dump", base_folder / "moved", (first.folder / "master.key").read_text()
+    assert command(first.folder, "backup", str(file)).returncode == 0
+    with empty_database() as url:
+        assert command(folder, "restore", str(file), DATABASE_URL=url).returncode == 0
+        without_prefix = command(folder, "bootstrap", DATABASE_URL=url, POSTERN_SECRET=content)
+        assert (without_prefix.returncode, "write base64: before it" in without_prefix.stderr) == (78, True)
+        moved = command(folder, "bootstrap", DATABASE_URL=url, POSTERN_SECRET=f"base64:{content}")
+        assert (moved.returncode, "POSTERN_KEY" in moved.stdout) == (0, True), moved.stderr
+        cut = command(folder, "bootstrap", DATABASE_URL=url, POSTERN_SECRET=f"base64:{content[:40]}")
+        assert (cut.returncode, "POSTERN_SECRET" in cut.stderr, "Traceback" in cut.stderr) == (78, True, False)
 
 
 def test_restoring_a_file_that_is_not_a_backup_is_refused(base_folder: Path) -> None:
@@ -103,6 +118,9 @@ def test_a_backup_is_restored_on_every_supported_postgresql_version(
         assert (verified.returncode, "intact" in verified.stdout) == (0, True), verified.stderr
         not_empty = command(folder, "restore", str(file), DATABASE_URL=url)
         assert (not_empty.returncode, "not empty" in not_empty.stderr) == (78, True)
+        with psycopg.connect(url) as connection:
+            # The processes that ran when the backup was made do not run here.
+            assert connection.execute("select count(*) from workers").fetchone() == (0,)
         assert command(folder, "backup", str(again), DATABASE_URL=url).returncode == 0
     with postgres_server(version) as url:
         assert command(folder, "restore", str(again), DATABASE_URL=url).returncode == 0
