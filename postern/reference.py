@@ -142,6 +142,7 @@ FIELDS: Mapping[str, str] = {
     "trackingDomain": "Host name of tracking links; null uses the server's host name.",
     "seedList": "E-mail addresses that get a test copy of a campaign on request (`test-seed-list`).",
     "inboundRetentionDays": "Number of days for which received messages are kept; null means 30.",
+    "archiveExpired": "Whether log and events are written to the server's archive before they are deleted.",
     "logRetentionDays": "Number of days for which e-mail log, opens and clicks are kept; null keeps them.",
     "eventRetentionDays": "Number of days for which events are kept; null keeps them.",
     "retentionDays": "Number of days for which message bodies are kept; null uses the server's default.",

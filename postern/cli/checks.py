@@ -45,6 +45,11 @@ def check_settings(settings: Settings) -> None:
     parse_limits(settings.plan_limits)
     if settings.billing == "stripe" and not settings.stripe_secret_key:
         raise SettingInvalid("POSTERN_BILLING=stripe needs POSTERN_STRIPE_SECRET_KEY.")
+    if settings.archive and not (find_spec("duckdb") and find_spec("obstore")):
+        raise SettingInvalid(
+            "POSTERN_ARCHIVE needs the Python packages duckdb and obstore. Install them with Postern: "
+            "pip install 'postern-server[archive]'"
+        )
     if settings.billing == "stripe" and find_spec("stripe") is None:
         raise SettingInvalid(
             "POSTERN_BILLING=stripe needs the Python package stripe. Install it with Postern: "

@@ -104,6 +104,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The bearer token for /metrics and /zone; required if the base URL is not loopback, or behind a proxy."""
     security_contact: str | None = None
     """Where to report vulnerabilities of this server, for /.well-known/security.txt: `mailto:…` or `https://…`."""
+    archive: str | None = None
+    """Where projects may archive records before they are deleted: a folder, or `s3://bucket/prefix`."""
+    archive_endpoint: str | None = None
+    """The URL of the object store of `archive`; default: that of Amazon S3 in the region `AWS_REGION`."""
     free_space: int = 200
     """Megabytes that must be free on the data folder's disk; with less, /readyz reports not ready."""
     transport: str = "capture"
@@ -395,10 +399,12 @@ def _read(name: str, text: str) -> Any:
         return _rates(text, MAX_RATES[name])
     if name in CHOICES and text not in CHOICES[name]:
         raise ValueError(f"expected one of {', '.join(CHOICES[name])}")
-    if name in ("base_url", "stripe_api", "ses_endpoint", "acme_directory"):
+    if name in ("base_url", "stripe_api", "ses_endpoint", "archive_endpoint", "acme_directory"):
         return _web_url(text)
     if name == "breached_passwords" and not re.match(r"https?://[^/\s]+(/\S*)?$", text):
         raise ValueError("expected the URL of a range API, like https://api.pwnedpasswords.com/range")
+    if name == "archive" and not re.fullmatch(r"/.*|s3://[^/\s]+(/\S*)?", text):
+        raise ValueError("expected the absolute path of a folder, or s3://bucket/prefix")
     if name == "secret" and len(text) < MIN_SECRET_CHARS:
         raise ValueError(f"a master key has {MIN_SECRET_CHARS} characters or more")
     if name in ("dns_zone", "return_path_domain", "mx_host") and not DOMAIN.fullmatch(text.rstrip(".")):

@@ -9,6 +9,7 @@ import msgspec
 
 from postern.kernel.http.problems import BadRequest, Conflict, Forbidden, Missing, Unprocessable
 from postern.kernel.values import Body, Moment, Record, Timestamp
+from postern.platform.projects.archive import ArchivedTable
 from postern.protocols.mail.templates.template import Engine
 
 SendStatus = Literal[
@@ -911,3 +912,42 @@ EVENT_TYPE: dict[str, str] = {
     "email.expired": "Reject",
 }
 """The types of events in `webhookEvents` of a log entry, by event name. Events with other names are left out."""
+
+
+ARCHIVED_SENDS = ArchivedTable(
+    "emails",
+    {
+        "id": "UUID",
+        "status": "VARCHAR",
+        "test": "BOOLEAN",
+        "message_id": "VARCHAR",
+        "subject": "VARCHAR",
+        "sender": "VARCHAR",
+        "recipient": "VARCHAR",
+        "to_addresses": "VARCHAR[]",
+        "cc_addresses": "VARCHAR[]",
+        "bcc_addresses": "VARCHAR[]",
+        "contact_id": "UUID",
+        "campaign_id": "UUID",
+        "variant_id": "UUID",
+        "domain_id": "UUID",
+        "tags": "VARCHAR[]",
+        "reason": "VARCHAR",
+        "ambiguous_attempts": "INTEGER",
+        "outcomes": "JSON",
+        "site": "VARCHAR",
+        "scheduled_at": "TIMESTAMPTZ",
+        "sent_at": "TIMESTAMPTZ",
+        "delivered_at": "TIMESTAMPTZ",
+        "opened_at": "TIMESTAMPTZ",
+        "clicked_at": "TIMESTAMPTZ",
+        "human_opened_at": "TIMESTAMPTZ",
+        "human_clicked_at": "TIMESTAMPTZ",
+        "bounced_at": "TIMESTAMPTZ",
+        "complained_at": "TIMESTAMPTZ",
+        "created_at": "TIMESTAMPTZ",
+        "updated_at": "TIMESTAMPTZ",
+        "attempts": "JSON",
+    },
+)
+"""The e-mail log in the archive. `attempts` is an array of the attempts, with the dialogue of each."""

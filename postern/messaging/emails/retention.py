@@ -9,12 +9,13 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from postern.kernel.values import ID_TOLERANCE, Moment, id_at
 from postern.messaging.emails import erasure_store, site_store, store, sts_store, tls_report_store
-from postern.messaging.emails.model import IDEMPOTENCY_WINDOW
+from postern.messaging.emails.model import ARCHIVED_SENDS, IDEMPOTENCY_WINDOW
 from postern.messaging.emails.tls_reports import KEPT_FOR
+from postern.platform.projects.archive import Archive
+from postern.platform.projects.model import ProjectRetention
 from postern.platform.projects.retention import delete_expired_records
 
 if TYPE_CHECKING:
@@ -74,13 +75,16 @@ async def delete_expired_log(world: "World") -> int:
     return await delete_expired_records(world, "logRetentionDays", _delete_sends)
 
 
-async def _delete_sends(world: "World", project_id: UUID, before: Moment) -> int:
+async def _delete_sends(world: "World", project: ProjectRetention, before: Moment) -> int:
     """Delete one batch in one transaction; returns the number of sends deleted."""
+    project_id, end_id = project.project_id, id_at(before, ID_TOLERANCE)
+    expired = await store.expired_sends(world.db, project_id=project_id, before=before, end_id=end_id, limit=BATCH)
+    if not expired:
+        return 0
+    if project.archives:
+        rows = await store.archived_sends(world.db, project_id=project_id, ids=expired)
+        await world.resources[Archive].write(ARCHIVED_SENDS, project_id, rows)
     async with world.db.transaction() as tx:
-        end_id = id_at(before, ID_TOLERANCE)
-        expired = await store.expired_sends(tx, project_id=project_id, before=before, end_id=end_id, limit=BATCH)
-        if not expired:
-            return 0
         ids = await store.delete_sends(tx, project_id=project_id, ids=expired)
         for erase in (
             erasure_store.erase_bodies,

@@ -28,6 +28,7 @@ from postern.messaging.emails.model import (
     TrackedSend,
     TransmittedParts,
 )
+from postern.platform.projects.archive import ArchivedRow
 
 
 class BodySize(Record):
@@ -1113,6 +1114,26 @@ async def delete_expired_bodies(db: Queries, *, now: Moment, default_days: int, 
     order by s.id limit %(limit)s
 """)
 async def expired_sends(db: Queries, *, project_id: UUID, before: Moment, end_id: UUID, limit: int) -> list[UUID]: ...
+
+
+# Sends with their attempts as rows of the archive, in order of their ids.
+@statement("""
+    select r.id, r.created_at as at, row_to_json(r)::text as document from (
+        select s.id, s.status, s.test, s.message_id, s.subject, s.sender, s.recipient, s.to_addresses,
+               s.cc_addresses, s.bcc_addresses, s.contact_id, s.campaign_id, s.variant_id, s.domain_id,
+               s.tags, s.reason, s.ambiguous_attempts, s.outcomes, s.site, s.scheduled_at, s.sent_at,
+               s.delivered_at, s.opened_at, s.clicked_at, s.human_opened_at, s.human_clicked_at,
+               s.bounced_at, s.complained_at, s.created_at, s.updated_at, (
+            select json_agg(json_build_object(
+                'attempt', a.attempt, 'outcome', a.outcome, 'transport', a.transport, 'host', a.host,
+                'results', a.results, 'dialogue', a.dialogue, 'duration_ms', a.duration_ms,
+                'finished_at', a.finished_at) order by a.attempt)
+            from send_attempts a where a.project_id = %(project_id)s and a.send_id = s.id
+        ) as attempts
+        from sends s where s.project_id = %(project_id)s and s.id = any (%(ids)s)
+    ) r order by r.id
+""")
+async def archived_sends(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[ArchivedRow]: ...
 
 
 # Delete sends that wait for nothing, and return the ids of those deleted. The counters of campaigns keep their numbers

@@ -4,6 +4,7 @@ from typing import Literal
 from uuid import UUID
 
 from postern.kernel.values import Moment, Record
+from postern.platform.projects.archive import ArchivedTable
 from postern.protocols.mail.templates.links import TARGET_LIMIT
 
 HitKind = Literal["OPEN", "CLICK", "UNSUBSCRIBE"]
@@ -65,3 +66,20 @@ class RecentClick(Record):
     send_id: UUID
     url: str | None
     occurred_at: Moment
+
+
+ARCHIVED_HITS = ArchivedTable(
+    "opens-and-clicks",
+    {
+        "id": "UUID",
+        "send_id": "UUID",
+        "kind": "VARCHAR",
+        "url": "VARCHAR",
+        "verdict": "VARCHAR",
+        "reason": "VARCHAR",
+        "ip_address": "VARCHAR",
+        "user_agent": "VARCHAR",
+        "occurred_at": "TIMESTAMPTZ",
+    },
+)
+"""Opens and clicks in the archive."""

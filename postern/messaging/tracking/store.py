@@ -5,6 +5,7 @@ from uuid import UUID
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment
 from postern.messaging.tracking.model import RecentClick, StoredHit, TrackingHit
+from postern.platform.projects.archive import ArchivedRow
 
 
 # Insert hits with their classification.
@@ -49,6 +50,29 @@ async def hits(db: Queries, *, project_id: UUID, send_id: UUID) -> list[Tracking
     select count(*)::int from deleted
 """)
 async def delete_before(db: Queries, *, project_id: UUID, before: Moment, end_id: UUID, limit: int) -> int: ...
+
+
+# The oldest `limit` hits before `before`, as rows of the archive.
+@statement("""
+    select r.id, r.occurred_at as at, row_to_json(r)::text as document from (
+        select id, send_id, kind, url, verdict, reason, ip_address, user_agent, occurred_at
+        from tracking_hits where project_id = %(project_id)s and id < %(end_id)s and occurred_at < %(before)s
+        order by id limit %(limit)s
+    ) r order by r.id
+""")
+async def expired_rows(
+    db: Queries, *, project_id: UUID, before: Moment, end_id: UUID, limit: int
+) -> list[ArchivedRow]: ...
+
+
+# Delete the hits with these ids; returns their number.
+@statement("""
+    with deleted as (
+        delete from tracking_hits where project_id = %(project_id)s and id = any (%(ids)s) returning id
+    )
+    select count(*)::int from deleted
+""")
+async def delete_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> int: ...
 
 
 # Erase personal data of hits. Kind, verdict and time stay, so that counting the rows still gives the stored counters.

@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from postern.kernel.values import Moment, Record
+from postern.platform.projects.archive import ArchivedTable
 
 
 class EventContact(Record):
@@ -179,3 +180,21 @@ def address_in_event(event: EventRow) -> str | None:
 
 ALIASES = {"send.delivered": "email.delivered"}
 """The present name of each former event name. Subscriptions can still use the former names."""
+
+
+ARCHIVED_EVENTS = ArchivedTable(
+    "events",
+    {
+        "id": "UUID",
+        "type": "VARCHAR",
+        "subject_id": "UUID",
+        "actor_type": "VARCHAR",
+        "actor_id": "UUID",
+        "actor_label": "VARCHAR",
+        "data": "JSON",
+        "occurred_at": "TIMESTAMPTZ",
+        "erased_at": "TIMESTAMPTZ",
+        "test": "BOOLEAN",
+    },
+)
+"""Events in the archive."""

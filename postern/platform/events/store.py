@@ -7,6 +7,7 @@ from psycopg.sql import Composable
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Moment
 from postern.platform.events.model import EventContact, EventRow, FirstEventSince, RecentEvents
+from postern.platform.projects.archive import ArchivedRow
 
 
 # Insert the events `rows` (a JSON array), which belong to the projects `project_id`. Returns the value of each of the
@@ -64,6 +65,29 @@ async def with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[Ev
     select count(*)::int from deleted
 """)
 async def delete_before(db: Queries, *, project_id: UUID, before: Moment, end_id: UUID, limit: int) -> int: ...
+
+
+# The oldest `limit` events before `before`, as rows of the archive.
+@statement("""
+    select r.id, r.occurred_at as at, row_to_json(r)::text as document from (
+        select id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, erased_at, test
+        from events where project_id = %(project_id)s and id < %(end_id)s and occurred_at < %(before)s
+        order by id limit %(limit)s
+    ) r order by r.id
+""")
+async def expired_rows(
+    db: Queries, *, project_id: UUID, before: Moment, end_id: UUID, limit: int
+) -> list[ArchivedRow]: ...
+
+
+# Delete the events with these ids; returns their number.
+@statement("""
+    with deleted as (
+        delete from events where project_id = %(project_id)s and id = any (%(ids)s) returning id
+    )
+    select count(*)::int from deleted
+""")
+async def delete_with_ids(db: Queries, *, project_id: UUID, ids: list[UUID]) -> int: ...
 
 
 @statement("select id, email from contacts where project_id = %(project_id)s and id = any (%(contact_ids)s)")

@@ -1,6 +1,7 @@
 """Projects, which own all other records, and their API keys."""
 
 PUBLIC_MODULES = (
+    "archive",
     "permissions",
     "quotas",
     "retention",

@@ -233,6 +233,8 @@ class ProjectSettings(Record):
     """Days for which the e-mail log, opens and clicks are kept; null means that they are not deleted."""
     event_retention_days: int | None = None
     """Days for which events are kept; null means that they are not deleted."""
+    archive_expired: bool = False
+    """Whether records whose days have ended are written to the server's archive before they are deleted."""
     # What happens to a send if the connection ends before the server has replied to the complete message: `retry` sends
     # it again, perhaps a second time; `hold` marks it as FAILED.
     on_ambiguous: Literal["retry", "hold"] = "retry"
@@ -272,6 +274,8 @@ class ProjectRetention(Record):
 
     project_id: UUID
     days: int
+    archives: bool
+    """Whether records are written to the archive before they are deleted."""
 
 
 class ApiKeyFields(Record):

@@ -142,6 +142,7 @@ class SettingsChange(Body):
     inbound_retention_days: Annotated[int, msgspec.Meta(ge=1, le=INBOUND_RETENTION_MAX)] | None | Unset = UNSET
     log_retention_days: Annotated[int, msgspec.Meta(ge=LOG_RETENTION_MIN, le=RETENTION_MAX)] | None | Unset = UNSET
     event_retention_days: Annotated[int, msgspec.Meta(ge=EVENT_RETENTION_MIN, le=RETENTION_MAX)] | None | Unset = UNSET
+    archive_expired: bool | Unset = UNSET
     on_ambiguous: Literal["retry", "hold"] | Unset = UNSET
     frequency_cap: Annotated[int, msgspec.Meta(ge=1, le=FREQUENCY_CAP_MAX)] | None | Unset = UNSET
     rate_limit: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] | None | Unset = UNSET
@@ -463,6 +464,9 @@ def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange 
         changes["ses"] = _seal_ses_secret(call, changes["ses"], settings.ses)
     if "sign_in" in changes:
         changes["sign_in"] = _apply_sign_in_change(settings.sign_in, changes["sign_in"])
+    if changes.get("archive_expired") and not call.world.settings.archive:
+        message = "This server has no archive. Its operator can set POSTERN_ARCHIVE."
+        raise Invalid.at("/settings/archiveExpired", message, "not_offered")
     if "extra" in changes:
         merged = {**settings.extra, **changes["extra"]}
         changes["extra"] = {name: value for name, value in merged.items() if value is not None}

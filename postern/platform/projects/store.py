@@ -36,7 +36,9 @@ async def project(db: Queries, *, project_id: UUID) -> Project | None: ...
 
 # The projects that delete their records of one kind after a number of days, which the setting of this name has.
 @statement("""
-    select id as project_id, (settings ->> %(setting)s)::int as days from projects
+    select id as project_id, (settings ->> %(setting)s)::int as days,
+           coalesce((settings ->> 'archiveExpired')::boolean, false) as archives
+    from projects
     where settings ->> %(setting)s is not null and deleted_at is null order by id
 """)
 async def retention_by_project(db: Queries, *, setting: str) -> list[ProjectRetention]: ...

@@ -362,6 +362,8 @@ class SettingsChangeDict(TypedDict):
     """Number of days for which e-mail log, opens and clicks are kept; null keeps them."""
     eventRetentionDays: NotRequired[int | None]
     """Number of days for which events are kept; null keeps them."""
+    archiveExpired: NotRequired[bool]
+    """Whether log and events are written to the server's archive before they are deleted."""
     onAmbiguous: NotRequired[Literal["hold", "retry"] | str]
     """Action if a connection ends before the server replies to the complete message: `retry` or `hold`."""
     frequencyCap: NotRequired[int | None]

@@ -5458,6 +5458,10 @@ class ProjectSettings(Record, frozen=True, kw_only=True):
     """Days for which the e-mail log, opens and clicks are kept; null means that they are not deleted."""
     event_retention_days: int | None
     """Days for which events are kept; null means that they are not deleted."""
+    archive_expired: bool
+    """Whether records whose days have ended are written to the server's archive before they are deleted. Default:
+    `false`.
+    """
     on_ambiguous: ProjectSettingsOnAmbiguous
     """Action if a connection ends before the server replies to the complete message: `retry` or `hold`. Default:
     `"retry"`.
@@ -5950,6 +5954,8 @@ class SettingsChange(Record, frozen=True, kw_only=True):
     """Number of days for which e-mail log, opens and clicks are kept; null keeps them."""
     event_retention_days: int | None | UnsetType = UNSET
     """Number of days for which events are kept; null keeps them."""
+    archive_expired: bool | UnsetType = UNSET
+    """Whether log and events are written to the server's archive before they are deleted."""
     on_ambiguous: SettingsChangeOnAmbiguous | UnsetType = UNSET
     """Action if a connection ends before the server replies to the complete message: `retry` or `hold`."""
     frequency_cap: int | None | UnsetType = UNSET

@@ -6060,6 +6060,11 @@ export interface ProjectSettings {
   /** Days for which events are kept; null means that they are not deleted. */
   eventRetentionDays: number | null;
   /**
+   * Whether records whose days have ended are written to the server's archive before they are deleted. Default:
+   * `false`.
+   */
+  archiveExpired: boolean;
+  /**
    * Action if a connection ends before the server replies to the complete message: `retry` or `hold`. Default:
    * `"retry"`.
    */
@@ -6631,6 +6636,8 @@ export interface SettingsChange {
   logRetentionDays?: number | null | undefined;
   /** Number of days for which events are kept; null keeps them. */
   eventRetentionDays?: number | null | undefined;
+  /** Whether log and events are written to the server's archive before they are deleted. */
+  archiveExpired?: boolean | undefined;
   /** Action if a connection ends before the server replies to the complete message: `retry` or `hold`. */
   onAmbiguous?: "hold" | "retry" | (string & {}) | undefined;
   /** Maximum messages of campaigns and automations to one contact within 24 hours; null uses the default of 10. */
