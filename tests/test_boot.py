@@ -593,11 +593,23 @@ def test_commands_without_a_database_have_a_clear_error_message(base_folder: Pat
     unset = command(base_folder / "nothing", "worker")
     assert unset.returncode == 78
     assert "Set DATABASE_URL" in unset.stderr
+
+
+@pytest.mark.parametrize("name", ["serve", "api", "migrate"])
+def test_a_database_that_cannot_be_reached_has_an_exit_status_of_its_own(
+    base_folder: Path, port: str, name: str
+) -> None:
+    """75 and not 78: the systemd unit does not restart a service that ended with 78, so a database server that took
+    longer to start than `POSTERN_DATABASE_WAIT` would have left Postern stopped."""
     unreachable = command(
-        base_folder / "nothing", "api", DATABASE_URL="postgresql://127.0.0.1:1/none", POSTERN_DATABASE_WAIT="0"
+        base_folder / "unreachable",
+        name,
+        DATABASE_URL="postgresql://127.0.0.1:1/none",
+        POSTERN_DATABASE_WAIT="0",
+        POSTERN_PORT=port,
     )
-    assert unreachable.returncode == 78
-    assert "Traceback" not in unreachable.stderr
+    assert unreachable.returncode == 75, unreachable.stderr
+    assert ("Connection refused" in unreachable.stderr, "Traceback" in unreachable.stderr) == (True, False)
 
 
 @pytest.fixture(name="empty_database")

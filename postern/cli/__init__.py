@@ -46,8 +46,20 @@ EXIT_CANNOT_RUN = 78
 """Exit code of a process for which a restart would fail again (EX_CONFIG of sysexits.h)."""
 
 
+EXIT_TRY_LATER = 75
+"""Exit code of a process that a later start may help, because the database cannot be reached (EX_TEMPFAIL)."""
+
+
 class CannotRun(Exception):
     """The command cannot run; the message tells the user what to do."""
+
+    exit_code: int = EXIT_CANNOT_RUN
+
+
+class CannotRunYet(CannotRun):
+    """The command cannot run at the moment, for a reason outside of this machine's configuration."""
+
+    exit_code = EXIT_TRY_LATER
 
 
 def make_command(words: Sequence[str] = ()) -> "typer.Typer":
@@ -102,7 +114,9 @@ def main() -> None:
 
 @contextmanager
 def report_expected_errors() -> Generator[None]:
-    """Print an expected error of the block as one sentence and exit with EXIT_CANNOT_RUN; other errors propagate."""
+    """Print an expected error of the block as one sentence and exit: with EXIT_TRY_LATER if the database cannot be
+    reached, so that a service manager starts the process again, otherwise with EXIT_CANNOT_RUN. Other errors
+    propagate."""
     try:
         yield
     except Exception as error:
@@ -111,7 +125,16 @@ def report_expected_errors() -> Generator[None]:
         if not _is_expected(error):
             raise
         print(f"postern: {error}".rstrip(), file=sys.stderr)
-        sys.exit(EXIT_CANNOT_RUN)
+        sys.exit(_exit_code(error))
+
+
+def _exit_code(error: Exception) -> int:
+    """The exit code for an expected error."""
+    from psycopg import OperationalError
+
+    if isinstance(error, OperationalError):
+        return EXIT_TRY_LATER
+    return error.exit_code if isinstance(error, CannotRun) else EXIT_CANNOT_RUN
 
 
 def _is_unreachable(error: Exception) -> bool:

@@ -29,6 +29,8 @@ class DatabaseReport:
 
     error: str = ""
     """Why the database cannot be used; empty if it can."""
+    is_temporary: bool = False
+    """Whether the error is that the database cannot be reached, so that a later start may help."""
     is_empty: bool = False
     """Whether it has no account yet."""
 

@@ -389,7 +389,9 @@ def _prepare_database(settings: Settings, url: str) -> DatabaseReport:
             if problem := unfinished_distribution(connection):
                 return DatabaseReport(error=problem)
             return DatabaseReport(is_empty=connection.execute("select 1 from accounts limit 1").fetchone() is None)
-    except (MigrationError, OperationalError, WrongMasterKey) as error:
+    except OperationalError as error:
+        return DatabaseReport(error=str(error), is_temporary=True)
+    except (MigrationError, WrongMasterKey) as error:
         return DatabaseReport(error=str(error))
 
 

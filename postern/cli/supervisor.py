@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from postern.cli import EXIT_CANNOT_RUN, CannotRun
+from postern.cli import EXIT_CANNOT_RUN, EXIT_TRY_LATER, CannotRun, CannotRunYet
 from postern.cli.child import DatabaseReport, SettingsReport
 from postern.cli.console import SOCKET_FILE, open_console_socket
 from postern.cli.data_folder import ServerState, ended_unexpectedly, lock_data_folder, write_server_state
@@ -102,14 +102,16 @@ class ChildProcess:
     async def supervise(self) -> None:
         """Restart the process whenever it dies, until `stop`, after a delay that doubles up to the longest one.
 
-        Raises CannotRun if it exits with EXIT_CANNOT_RUN, or with any error before the server was ready once.
+        Raises CannotRun if it exits with EXIT_CANNOT_RUN, or with any error before the server was ready once. If the
+        database cannot be reached for longer than `database_wait`, the process is restarted like one that died.
         """
         while self.should_run and self.process:
             code = await self.process.wait()
             if not self.should_run:
                 return
             if code == EXIT_CANNOT_RUN or (code > 0 and not self.has_been_ready):
-                raise CannotRun(f"The {self.name} cannot run; its error message is above.")
+                kind = CannotRunYet if code == EXIT_TRY_LATER else CannotRun
+                raise kind(f"The {self.name} cannot run; its error message is above.")
             if monotonic() - self.started_at > STABLE_SECONDS:
                 self.pause = RESTART_SECONDS[0]
             _log_warning(self.settings, "process_died", process=self.name, code=code, again_in_seconds=self.pause)
@@ -201,7 +203,7 @@ class ProcessGroup:
         """Wait for the DatabaseReport. Raises CannotRun if the database cannot be used, or if the API process ended."""
         result = DatabaseReport(**await self._read_report(report, "prepared the database"))
         if result.error:
-            raise CannotRun(result.error)
+            raise CannotRunYet(result.error) if result.is_temporary else CannotRun(result.error)
         self.is_first_start = result.is_empty
 
     async def _read_report(self, report: asyncio.StreamReader, done: str) -> dict[str, Any]:
