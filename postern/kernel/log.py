@@ -3,7 +3,8 @@
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
+from time import monotonic
 from typing import Any
 
 import structlog
@@ -15,6 +16,8 @@ SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "apike
 BODY_FIELDS = ("html", "text", "body", "content", "variables")
 """Event fields with one of these names are redacted, too."""
 REDACTED = "[left out]"
+REPEAT_SECONDS = 10.0
+"""In this time, one message of a library's logger and level is logged."""
 PARAMETER_NAME = re.compile("[A-Za-z][A-Za-z_.-]{0,31}")
 """The names of query parameters that are logged. A name with a digit is not, because it may be a random token."""
 
@@ -30,7 +33,38 @@ def set_up_logs(format: str = "auto", level: str = "info") -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(name)s %(levelname)s %(message)s")
+    logging.basicConfig(level=logging.WARNING, handlers=[LibraryHandler()])
+
+
+class LibraryHandler(logging.Handler):
+    """Logs warnings and errors of libraries as events with the name `library_message`.
+
+    At most one message of a logger and level is logged in REPEAT_SECONDS, with the number of `others` before it: while
+    the database is away, the connection pool reports each of its attempts, many in a second.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = monotonic) -> None:
+        super().__init__()
+        self._monotonic = monotonic
+        self._logged_at: dict[tuple[str, int], float] = {}
+        self._suppressed: dict[tuple[str, int], int] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log one message, unless one of the same logger and level was logged shortly before."""
+        kind, now = (record.name, record.levelno), self._monotonic()
+        if record.exc_info is None and now - self._logged_at.get(kind, -REPEAT_SECONDS) < REPEAT_SECONDS:
+            self._suppressed[kind] = self._suppressed.get(kind, 0) + 1
+            return
+        self._logged_at[kind] = now
+        try:
+            fields: dict[str, Any] = {"library": record.name, "error": record.getMessage()}
+            if others := self._suppressed.pop(kind, 0):
+                fields["others"] = others
+            if record.exc_info:
+                fields["exc_info"] = record.exc_info
+            structlog.get_logger().log(record.levelno, "library_message", **fields)
+        except Exception:
+            self.handleError(record)
 
 
 def processors(*, human_readable: bool) -> list[Any]:

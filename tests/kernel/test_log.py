@@ -2,13 +2,14 @@
 
 import io
 import json
+import logging
 import re
 
 import psycopg
 import pytest
 import structlog
 
-from postern.kernel.log import processors
+from postern.kernel.log import REPEAT_SECONDS, LibraryHandler, processors
 
 BOTH_FORMATS = pytest.mark.parametrize("human_readable", [False, True], ids=["json", "console"])
 
@@ -88,3 +89,22 @@ def test_texts_of_others_send_no_commands_to_a_terminal(human_readable):
     if human_readable:
         assert "note='550 ?]0;title??2J???forged?'" in plain
         assert "ValueError: 550 ?]0;title??2J??\nforged" in plain, "A traceback keeps its lines."
+
+
+def test_messages_of_libraries_are_events_and_do_not_flood_the_log():
+    """While the database is away, the connection pool logs each attempt as several lines of text."""
+    now = 0.0
+    logger = logging.Logger("psycopg.pool")
+    logger.addHandler(LibraryHandler(lambda: now))
+    with structlog.testing.capture_logs() as events:
+        for _ in range(1_000):
+            logger.warning("error connecting in %r: %s\n\tIs the server running?", "pool-1", "Connection refused")
+        logger.error("another level")
+        now = REPEAT_SECONDS
+        logger.warning("again")
+    assert [(event["event"], event["log_level"], event.get("others")) for event in events] == [
+        ("library_message", "warning", None),
+        ("library_message", "error", None),
+        ("library_message", "warning", 999),
+    ]
+    assert events[0]["error"].startswith("error connecting in 'pool-1': Connection refused")
