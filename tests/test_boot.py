@@ -648,6 +648,10 @@ def test_api_worker_and_migrate_run_separately_on_an_external_database(
     assert early.returncode == 78
     assert "Run `postern migrate`" in early.stderr
     assert "applied 0100_baseline" in command(folder, "migrate", **settings).stdout
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = command(folder, "api", **settings | {"POSTERN_PORT": str(other.getsockname()[1])})
+    assert (taken.returncode, "Cannot listen on 127.0.0.1:" in taken.stderr) == (78, True), taken.stderr
+    assert "Set POSTERN_HOST and POSTERN_PORT" in taken.stderr
     parts = [
         subprocess.Popen([sys.executable, "-m", "postern", part], env=environment(folder, **settings), cwd=ROOT)
         for part in ("api", "worker", "worker")

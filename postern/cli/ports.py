@@ -7,6 +7,8 @@ from postern.cli import CannotRun
 
 BACKLOG: Final = 2_048
 """Maximum number of connections that wait to be accepted."""
+API_VARIABLES: Final = "POSTERN_HOST and POSTERN_PORT"
+"""The environment variables that set the address of the API."""
 HTTPS_VARIABLES: Final = "POSTERN_HOST and POSTERN_HTTPS_PORT"
 """The environment variables that set the address for HTTPS."""
 SMTP_VARIABLES: Final = {

@@ -36,7 +36,7 @@ from postern.cli.child import DatabaseReport, SettingsReport
 from postern.cli.console import serve_console
 from postern.cli.mail_servers import MailServers
 from postern.cli.placement import unfinished_distribution
-from postern.cli.ports import BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
+from postern.cli.ports import API_VARIABLES, BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, sharing_rate_limits, wait_for_database
 from postern.instance_store import delete_complete_rates, heartbeat, remove_worker, unfinished_migrations
 from postern.kernel.config import SettingInvalid, Settings, read_settings
@@ -141,12 +141,17 @@ def run_api(
                 loop.call_later(settings.shutdown_delay.total_seconds(), setattr, server, "should_exit", True)
 
             _stop_on_signals(stop, parent)
-            sockets = [socket.socket(fileno=listener)] if listener is not None else None
+            if listener is not None:
+                api_socket = socket.socket(fileno=listener)
+            else:
+                api_socket = open_port(settings.host, settings.port, API_VARIABLES)
             console = None
             if console_listener is not None:
                 console = await serve_console(world, socket.socket(fileno=console_listener))
+            if parent is None:
+                log.info("started", process="api", host=settings.host, port=api_socket.getsockname()[1])
             async with sharing_rate_limits(world):
-                await server.serve(sockets)
+                await server.serve([api_socket])
             if console is not None:
                 console.close()
             if reloading is not None:
@@ -213,6 +218,8 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
             background_tasks = asyncio.gather(
                 _send_heartbeats(world), _clean_up(world), _plan_certificates(world), _execute_long_migrations(world)
             )
+            if parent is None:
+                log.info("started", process="worker")
             worker_task = asyncio.create_task(worker.run())
             await asyncio.wait(
                 [worker_task, asyncio.create_task(worker.stopping.wait())], return_when="FIRST_COMPLETED"
@@ -249,6 +256,9 @@ def run_smtp(
             _start_rendering_soon(world)
             _relax_garbage_collection()
             _stop_on_signals(world.stopping.set, parent)
+            if parent is None:
+                ports = {f"{name}_port": opened.getsockname()[1] for name, opened in sockets.items()}
+                log.info("started", process="smtp", **ports)
             async with sharing_rate_limits(world):
                 await MailServers(world).run(sockets, world.stopping, settings.drain)
 

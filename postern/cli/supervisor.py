@@ -25,7 +25,7 @@ from postern.cli import EXIT_CANNOT_RUN, EXIT_TRY_LATER, CannotRun, CannotRunYet
 from postern.cli.child import DatabaseReport, SettingsReport
 from postern.cli.console import SOCKET_FILE, open_console_socket
 from postern.cli.data_folder import ServerState, ended_unexpectedly, lock_data_folder, write_server_state
-from postern.cli.ports import HTTPS_VARIABLES, SMTP_VARIABLES, open_port
+from postern.cli.ports import API_VARIABLES, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.kernel.config import Settings, read_settings
 from postern.kernel.database.embedded import EmbeddedPostgres
 
@@ -244,7 +244,7 @@ async def run_processes(settings: Settings, *, api_processes: int, workers: int)
     """
     stopping = _stop_on_signals()
     with lock_data_folder(settings.data):
-        listener = await _listen(settings, settings.host, settings.port, "POSTERN_HOST and POSTERN_PORT")
+        listener = await _listen(settings, settings.host, settings.port, API_VARIABLES)
         settings = msgspec.structs.replace(settings, port=listener.getsockname()[1])
         https_listener = None
         if settings.https_port is not None:
