@@ -6,7 +6,7 @@ the response is 401; for another account's project it is 404, as for an unknown 
 credential or a missing permission it is 403.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 
 Kind = Literal["developer", "secret_key", "publishable_key", "customer", "anonymous"]
 """The kind of a caller's credential; `anonymous` for a request without a credential."""
+CREDENTIALS: dict[Kind, str] = {
+    "developer": "the access token of a developer (POST /auth/sign-in)",
+    "secret_key": "a secret key",
+    "publishable_key": "a publishable key",
+    "customer": "the access token of a customer",
+    "anonymous": "a request without a credential",
+}
+"""What error messages call each kind, in the order in which they name several."""
 Environment = Literal["LIVE", "TEST"]
 ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "TEST_KEY", "SYSTEM", "SSO", "SCIM", "STAFF"]
 """`API_KEY` is a key of the environment LIVE, `TEST_KEY` one of the environment TEST."""
@@ -40,6 +48,12 @@ class CredentialMissing(Unauthenticated):
 
 class CredentialNotAccepted(Forbidden):
     """This operation does not accept this kind of credential."""
+
+    @classmethod
+    def of(cls, kind: Kind, accepted: Iterable[Kind]) -> "CredentialNotAccepted":
+        """The problem of a credential of this kind at an operation that accepts the kinds `accepted`."""
+        needed = " or ".join(name for other, name in CREDENTIALS.items() if other in accepted)
+        return cls(f"This operation does not accept {CREDENTIALS[kind]}. It needs {needed}.")
 
 
 class LiveKeyRequired(Forbidden):

@@ -207,7 +207,9 @@ def _check_caller(operation: Operation[Any, Any], caller: Caller) -> None:
     """Raises CredentialMissing, CredentialNotAccepted, PermissionMissing or the caller's `unverified_problem` if the
     operation does not admit the caller."""
     if caller.kind not in operation.accepts:
-        raise CredentialMissing if caller.kind == "anonymous" else CredentialNotAccepted
+        if caller.kind == "anonymous":
+            raise CredentialMissing
+        raise CredentialNotAccepted.of(caller.kind, operation.accepts)
     is_permitted = not operation.needs or not caller.permissions.isdisjoint(operation.granted_by)
     # An unverified caller keeps some permissions, which suffice for operations that need them. Operations without need
     # of a permission admit such a caller only if they are declared `unverified`.

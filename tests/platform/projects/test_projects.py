@@ -38,7 +38,11 @@ async def test_projects_are_created_listed_and_renamed(project, new_project):
 
 
 async def test_a_key_cannot_create_keys(project):
-    assert (await project.client.post("/api-keys", {"name": "more"})).status_code == 403
+    refused = await project.client.post("/api-keys", {"name": "more"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "credential_not_accepted")
+    assert refused.json()["detail"] == (
+        "This operation does not accept a secret key. It needs the access token of a developer (POST /auth/sign-in)."
+    )
 
 
 async def test_an_expired_key_is_refused(project, clock):
