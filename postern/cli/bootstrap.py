@@ -72,7 +72,7 @@ These credentials are shown only once. If you lose them, `postern bootstrap` cre
     export POSTERN_PROJECT={self.project_id}
     export POSTERN_KEY={self.secret_key}
     export POSTERN_EMAIL={self.developer_email}
-    export POSTERN_PASSWORD={self.developer_password}
+    export POSTERN_PASSWORD={self.developer_password}{_path_line()}
 
 The developer account that owns the project (sign in at {self.base_url}/dashboard, or with POST /auth/sign-in):
 
@@ -93,6 +93,13 @@ To see every page with sample data, run this in another terminal after the `expo
     {_program()} demo
 
 """
+
+
+def _path_line() -> str:
+    """A further `export` line, which puts `postern` on the PATH; empty if it is there."""
+    if shutil.which("postern"):
+        return ""
+    return f"\n    export PATH={shlex.quote(str(Path(sys.executable).parent))}:$PATH"
 
 
 def _program() -> str:

@@ -42,6 +42,8 @@ from postern.world import World
 
 MAX_CERTIFICATES = 10_000
 """Maximum number of certificates that a command reads and prints."""
+MAX_OWNERS = 5
+"""How many owners of accounts an error message names."""
 
 
 async def create_account(world: World) -> str:
@@ -87,11 +89,15 @@ async def _find_developer(world: World, email: str | None) -> DeveloperRow:
         if developer is None:
             raise CannotRun(f"There is no developer with the email address {email}.")
         return developer
-    owners = await owners_for_operator(world)
+    owners = await owners_for_operator(world, limit=MAX_OWNERS + 1)
     if not owners:
         raise CannotRun("This server has no account with a confirmed email address. Sign up, or give an email address.")
     if len(owners) > 1:
-        raise CannotRun("This server has several accounts: give the email address of the developer.")
+        addresses = ", ".join(owner.email for owner in owners[:MAX_OWNERS])
+        more = ", and others" if len(owners) > MAX_OWNERS else ""
+        raise CannotRun(
+            f"This server has several accounts: give the email address of the developer. Owners are {addresses}{more}."
+        )
     return owners[0]
 
 

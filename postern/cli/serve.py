@@ -96,7 +96,10 @@ def health(
         response = connection.getresponse()
         print(response.read().decode())
     except (OSError, http.client.HTTPException) as error:
-        print(f"The API on {host}:{settings.port} does not respond: {error}")
+        print(
+            f"The API on {host}:{settings.port} does not respond: {error}. If it listens elsewhere, set POSTERN_HOST "
+            "and POSTERN_PORT."
+        )
         raise typer.Exit(1) from None
     raise typer.Exit(0 if response.status == http.client.OK else 1)
 

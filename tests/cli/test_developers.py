@@ -35,6 +35,10 @@ def test_the_printed_command_runs_in_a_new_terminal(first, path):
     assert printed.returncode == 0, printed.stderr
     program = re.search(r"^    (.*) demo$", printed.stdout, re.MULTILINE)[1]
     assert (program == "postern") == (path != "/usr/bin:/bin")
+    exports = "\n".join(re.findall("^    (export .*)$", printed.stdout, re.MULTILINE))
+    assert ("export PATH=" in exports) == (path == "/usr/bin:/bin")
+    pasted = subprocess.run(["bash", "-c", f"{exports}\ncommand -v postern"], env={"PATH": path}, check=False)
+    assert pasted.returncode == 0, exports
     shell = subprocess.run(
         ["bash", "-c", f"{program} demo --help"],
         env={"PATH": path},
@@ -55,6 +59,7 @@ def test_access_prints_a_link_that_signs_in_once(first, credentials, http):
     assert http.post("/inbox/enter", data={"token": token}).status_code == 400
     unnamed = command(first.folder, "access")
     assert (unnamed.returncode, "several accounts: give the email" in unnamed.stderr) == (78, True)
+    assert credentials["developerEmail"] in unnamed.stderr, "somebody who lost the address finds it"
     unknown = command(first.folder, "access", "nobody@example.com")
     assert (unknown.returncode, "nobody@example.com" in unknown.stderr) == (78, True)
 

@@ -278,9 +278,9 @@ async def _new_link_token(world: "World", developer_id: UUID, payload: Payload, 
         return await issue_only_link(tx, call, developer_id, payload, life)
 
 
-async def owners_for_operator(world: "World") -> list[DeveloperRow]:
-    """The first two owners of accounts with a verified address: enough to see whether there is exactly one."""
-    return await store.first_owners(world.db)
+async def owners_for_operator(world: "World", *, limit: int) -> list[DeveloperRow]:
+    """The first owners of accounts with a verified address."""
+    return await store.first_owners(world.db, limit=limit)
 
 
 async def developer_for_operator(world: "World", email: str) -> DeveloperRow | None:

@@ -64,11 +64,12 @@ async def insert_developer(
 async def developer_by_email(db: Queries, *, email: str) -> DeveloperRow | None: ...
 
 
-# Return the first two owners with a verified address, to see whether the server has exactly one.
+# Return the first owners with a verified address.
 @statement("""
-    select * from developers where role = 'OWNER' and email_verified_at is not null order by created_at limit 2
+    select * from developers where role = 'OWNER' and email_verified_at is not null
+    order by created_at limit %(limit)s
 """)
-async def first_owners(db: Queries) -> list[DeveloperRow]: ...
+async def first_owners(db: Queries, *, limit: int) -> list[DeveloperRow]: ...
 
 
 # Return the latest developer who signed up with this address and has not verified it.
