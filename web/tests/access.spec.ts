@@ -112,6 +112,145 @@ test("providers are added, changed without showing the secret, and deleted", asy
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
 });
 
+test.describe("apps", () => {
+  test.use({ tolerated: /status of (400|412)/ });
+
+  test("are registered, show their secret once, and are changed without losing anything", async ({
+    signedIn: page,
+    context,
+  }) => {
+    const { client, path } = await newProject(unique("Apps"));
+    await client.access.permissions.create({ key: "posts:write", description: ATTACK });
+    await page.goto(path("apps"));
+    await expect(page.getByRole("heading", { name: "No apps yet" })).toBeVisible();
+    await page.getByRole("button", { name: "New app" }).click();
+    const dialog = page.getByRole("dialog");
+    await expect(dialog.getByLabel("Name", { exact: true })).toBeFocused();
+    await dialog.getByRole("button", { name: "Register app" }).click();
+    await expect(dialog.getByLabel("Redirect URIs")).toHaveAttribute("aria-invalid", "true");
+    await dialog.getByLabel("Name", { exact: true }).fill(`Reports ${ATTACK}`);
+    await dialog.getByLabel("Redirect URIs").fill("https://app.example.com/a\n\nhttp://app.example.com/b");
+    await dialog.getByRole("button", { name: "Register app" }).click();
+    await expect(dialog.getByRole("alert")).toContainText("Line 3: Use https");
+    await expect(dialog.getByLabel("Redirect URIs")).toBeFocused();
+    await dialog.getByText("Sign-out and links").click();
+    await dialog.getByLabel("Website").fill("http://example.com");
+    await dialog.getByLabel("Redirect URIs").fill("https://app.example.com/a\nhttps://app.example.com/b");
+    await dialog.getByRole("checkbox", { name: /posts:write/ }).check();
+    await dialog.getByRole("checkbox", { name: /^Acts for itself/ }).check();
+    await dialog.getByText("Sign-out and links").click();
+    await dialog.getByRole("button", { name: "Register app" }).click();
+    await expect(dialog.getByLabel("Website")).toHaveAttribute("aria-invalid", "true");
+    await expectAccessible(page);
+    await dialog.getByLabel("Website").fill("https://example.com");
+    await dialog.getByRole("button", { name: "Register app" }).click();
+
+    // The secret is shown once, and not closed by a slip.
+    await expect(dialog.getByText(/^ocs_/)).toBeVisible();
+    const secret = await dialog.getByText(/^ocs_/).textContent();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "I have saved it" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: `Reports ${ATTACK}` })).toBeVisible();
+    const [app] = (await client.oauthClients.list()).data;
+    expect(app).toMatchObject({
+      redirectUris: ["https://app.example.com/a", "https://app.example.com/b"],
+      scopes: ["openid", "profile", "email", "offline_access", "posts:write"],
+      grantTypes: ["authorization_code", "refresh_token", "client_credentials"],
+      websiteUrl: "https://example.com",
+      environment: "LIVE",
+    });
+    const id = app?.id ?? "";
+    await expect(page.getByText(`ocs_…${secret?.slice(-4)}`)).toBeVisible();
+    await expect(page.getByText(secret ?? "?")).toHaveCount(0);
+
+    // What a library needs is there to copy, with code that has the values of the app.
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy Discovery URL" }).click();
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toBe(`${app?.issuer}/.well-known/openid-configuration`);
+    await page.getByText("The single URLs").click();
+    await expect(page.getByRole("button", { name: "Copy Token", exact: true })).toBeVisible();
+    await page.getByRole("button", { name: "TypeScript" }).first().click();
+    const code = page.getByRole("region", { name: "Sign a customer in through the browser" });
+    await expect(code).toContainText(`"${id}", process.env.OAUTH_CLIENT_SECRET`);
+    await expectAccessible(page);
+
+    // Another secret works beside the first one for a while.
+    await page.getByRole("button", { name: "New secret…" }).click();
+    await dialog.getByLabel("The present secret also works for").selectOption("1 hour");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Create a new secret" }).click();
+    await expect(dialog.getByText(/^ocs_/)).toBeVisible();
+    const next = await dialog.getByText(/^ocs_/).textContent();
+    expect(next).not.toBe(secret);
+    await dialog.getByRole("button", { name: "I have saved it" }).click();
+    for (const each of [secret, next]) {
+      const tokens = await page.request.post(`${app?.issuer}/oauth/token`, {
+        headers: { authorization: `Basic ${btoa(`${id}:${each}`)}` },
+        form: { grant_type: "client_credentials", scope: "posts:write" },
+      });
+      expect(tokens.status()).toBe(200);
+    }
+
+    // Another person changes the app meanwhile. The secret's change is no conflict.
+    await page.getByRole("button", { name: "Edit" }).first().click();
+    await dialog.getByLabel("Name", { exact: true }).fill("Mine");
+    await client.oauthClients.update(id, { name: "Theirs", redirectUris: ["https://theirs.example.com/"] });
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await expect(dialog.getByRole("row", { name: /Name/ })).toContainText("Theirs");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: /Keep mine/ }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "Mine" })).toBeVisible();
+    expect(await client.oauthClients.get(id)).toMatchObject({
+      name: "Mine",
+      redirectUris: ["https://theirs.example.com/"],
+    });
+
+    await page.getByRole("button", { name: "Delete app" }).click();
+    await dialog.getByRole("button", { name: "Delete app" }).click();
+    await expect(dialog.getByRole("alert")).toBeVisible();
+    await dialog.getByRole("textbox").fill("Mine");
+    await dialog.getByRole("button", { name: "Delete app" }).click();
+    await expect(page.getByRole("heading", { name: "No apps yet" })).toBeVisible();
+    expect((await client.oauthClients.list()).data).toEqual([]);
+    expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+  });
+});
+
+test.describe("apps that are not there", () => {
+  test.use({ tolerated: /status of (404|500)/ });
+
+  test("are told apart from apps that cannot be read, and a list is filtered", async ({ signedIn: page }) => {
+    const { id, client, path } = await newProject(unique("Gone"));
+    await page.goto(`/dashboard/projects/${id}/access/apps/019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11`);
+    await expect(page.getByRole("heading", { name: "There is no such app" })).toBeVisible();
+    await expectAccessible(page);
+    await client.oauthClients.create({ name: "Real", redirectUris: ["https://a.example.com/"] });
+    const grantTypes = ["urn:ietf:params:oauth:grant-type:device_code"];
+    await client.oauthClients.create({ name: "Trial", type: "PUBLIC", environment: "TEST", grantTypes });
+    let isDown = true;
+    await page.route(/\/oauth-clients\?/, (route) =>
+      isDown ? route.fulfill({ status: 404, json: { code: "not_found", detail: "Out of order." } }) : route.continue(),
+    );
+    await page.getByRole("link", { name: "To the apps" }).click();
+    await expect(page.getByRole("heading", { name: "The list could not be loaded" })).toBeVisible();
+    isDown = false;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect(page.getByRole("link", { name: "Real" })).toBeVisible();
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await expect(page).toHaveURL(/mode=TEST/);
+    await expect(page.getByRole("link", { name: "Real" })).toHaveCount(0);
+    await page.getByRole("link", { name: "Trial" }).click();
+    await expect(page.getByText("None: the app runs where it could be read.")).toBeVisible();
+    await expect(page.getByRole("button", { name: "New secret…" })).toHaveCount(0);
+    await expect(page.getByText("Sign a customer in on a device without a browser")).toBeVisible();
+    await page.goto(`${path("apps")}`);
+    await expect(page.getByRole("link", { name: "Trial" })).toBeVisible();
+  });
+});
+
 test("the preview shows the brand before it is saved, and the real pages cannot be framed", async ({
   signedIn: page,
 }) => {
@@ -293,6 +432,7 @@ test("a viewer reads everything and changes nothing", async ({ signedIn: page })
   await client.access.permissions.create({ key: "posts:write" });
   await client.access.roles.create({ key: "editor", name: "Editor" });
   await client.features.create({ key: "sso", name: "Single sign-on" });
+  await client.oauthClients.create({ name: "Seen", redirectUris: ["https://a.example.com/"] });
   await asViewer(page);
   await page.goto(path());
   await expect(page.getByRole("radio", { name: /^Open/ })).toBeDisabled();
@@ -305,6 +445,12 @@ test("a viewer reads everything and changes nothing", async ({ signedIn: page })
   await page.getByRole("link", { name: "Features and plans" }).click();
   await expect(page.getByRole("rowheader", { name: /Single sign-on/ })).toBeVisible();
   await expect(page.getByRole("button", { name: /^(New|Edit|Delete)/ })).toHaveCount(0);
+  await page.getByRole("link", { name: "Apps", exact: true }).click();
+  await page.getByRole("link", { name: "Seen" }).click();
+  await expect(page.getByRole("button", { name: "Copy Client ID" })).toBeVisible();
+  await expect(page.getByText("Your role is Viewer")).toBeVisible();
+  await expect(page.locator("#main").getByRole("button", { name: /^(New|Edit|Delete)/ })).toHaveCount(0);
+  await page.goto(path());
   await page.getByRole("link", { name: "Signing keys" }).click();
   await expect(page.getByRole("list", { name: "Signing keys" })).toBeVisible();
   await expect(page.getByRole("button", { name: "Replace the key" })).toHaveCount(0);
@@ -316,10 +462,18 @@ test("every tab holds", async ({ signedIn: page }) => {
   await client.access.roles.create({ key: "editor", name: "Editor", permissions: ["posts:*"] });
   await client.features.create({ key: "sso", name: "Single sign-on" });
   await client.plans.create({ key: "pro", name: "Pro", features: [{ featureKey: "sso" }] });
+  const app = await client.oauthClients.create({
+    name: `Reports of ${"Northwind ".repeat(8)}`.trim(),
+    redirectUris: [`https://reports.example.com/${"path".repeat(60)}`],
+    scopes: ["openid", "email", "offline_access", "posts:write"],
+    grantTypes: ["authorization_code", "refresh_token", "client_credentials"],
+    environment: "TEST",
+  });
   const shown: [string, string][] = [
     ["", "Redirect URLs"],
     ["providers", "No providers yet"],
     ["pages", "No redirect URL yet"],
+    ["apps", "Reports of"],
     ["roles", "posts:write"],
     ["why", "Who?"],
     ["plans", "Single sign-on"],
@@ -330,4 +484,7 @@ test("every tab holds", async ({ signedIn: page }) => {
     await expect(page.locator("#main").getByText(text).first()).toBeVisible();
     await expectHolds(page, `access ${tab || "settings"}`);
   }
+  await page.goto(path("").replace(/access$/, `access/apps/${app.id}`));
+  await expect(page.getByRole("heading", { level: 1, name: app.name })).toBeVisible();
+  await expectHolds(page, "access app");
 });

@@ -211,6 +211,47 @@ test("organizations and roles are changed, and the check says why", async ({ sig
   await expect(page.getByText("In no organization")).toBeVisible();
 });
 
+test("apps that a customer has allowed something are listed, and a consent is withdrawn", async ({
+  signedIn: page,
+  browser,
+}) => {
+  const password = "correct horse battery staple";
+  const customer = await newCustomer("Allows", { password, emailVerified: true });
+  const redirectUri = "http://127.0.0.1:1/callback";
+  const app = await developer.oauthClients.create({ name: `Reports ${ATTACK}`, redirectUris: [redirectUri] });
+  await page.goto(pageOf(customer, "sessions"));
+  await expect(page.getByText("Allows Hoffmann has allowed no other app anything")).toBeVisible();
+  const visitor = await browser.newPage();
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: app.clientId,
+    redirect_uri: redirectUri,
+    scope: "openid email",
+    code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    code_challenge_method: "S256",
+  });
+  await visitor.goto(`${app.issuer}/oauth/authorize?${query}`);
+  await visitor
+    .locator("input[name=email]")
+    .first()
+    .fill(customer.email ?? "");
+  await visitor.locator("input[name=password]").fill(password);
+  await visitor.locator("input[name=password]").press("Enter");
+  await visitor.locator("button[value=allow]").click();
+  await expect.poll(async () => (await api.customers.listConsents(customer.id)).length).toBe(1);
+  await visitor.close();
+
+  await page.goto(pageOf(customer));
+  const apps = page.getByRole("region", { name: "Apps" });
+  await expect(apps.getByRole("listitem")).toContainText("May get: Email address, Who the customer is (an ID)");
+  await expectAccessible(page);
+  await apps.getByRole("button", { name: "Withdraw the consent to Reports" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Withdraw consent" }).click();
+  await expect(apps).toHaveCount(0);
+  expect(await api.customers.listConsents(customer.id)).toEqual([]);
+  expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+});
+
 test.describe("with an owner", () => {
   test.use({ tolerated: /status of (404|409)/ });
 

@@ -115,7 +115,7 @@ test.describe("with a slug that is taken", () => {
 });
 
 test.describe("with what the API refuses", () => {
-  test.use({ tolerated: /status of (400|409|412|429)/ });
+  test.use({ tolerated: /status of (400|409|412|422|429)/ });
 
   test("members are added, changed and removed, and an owner stays", async ({ signedIn: page }) => {
     const organization = await newOrganization("Members");
@@ -330,6 +330,113 @@ test.describe("with what the API refuses", () => {
     expect(await hacked(page)).toBeUndefined();
   });
 
+  test("a directory is connected, told what it does wrong, gives roles, and is deleted", async ({ signedIn: page }) => {
+    const organization = await newOrganization("Directed");
+    const domain = `${unique("directed")}.example`;
+    await page.goto(pageOf(organization, "directory"));
+    await expect(page.getByRole("heading", { name: "No directory yet" })).toBeVisible();
+    await expect(page.getByRole("link", { name: "All steps for Okta" })).toBeVisible();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Connect a directory" }).click();
+    const dialog = page.getByRole("dialog");
+    await expect(dialog.getByLabel("Name", { exact: true })).toBeFocused();
+    await dialog.getByLabel("Roles by group").fill("Staff");
+    await dialog.getByRole("button", { name: "Create URL and token" }).click();
+    await expect(dialog.getByLabel("Name", { exact: true })).toHaveAttribute("aria-invalid", "true");
+    await expect(dialog.getByLabel("Roles by group")).toHaveAttribute("aria-invalid", "true");
+    await dialog.getByLabel("Name", { exact: true }).fill(`Acme ${ATTACK}`);
+    await dialog.getByLabel("Roles by group").fill("Expected = NO_SUCH_ROLE");
+    await dialog.getByRole("button", { name: "Create URL and token" }).click();
+    await expect(dialog.getByLabel("Roles by group")).toHaveAttribute("aria-invalid", "true");
+    await expect(dialog.getByText("The organization has no verified domain.")).toBeVisible();
+    await expectAccessible(page);
+    await dialog.getByLabel("Roles by group").fill("Expected = ADMIN");
+    await dialog.getByRole("button", { name: "Create URL and token" }).click();
+
+    // The token is shown once, and works.
+    const token = await dialog.getByText(/^scim_/).textContent();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "I have saved it" }).click();
+    await expect(page.getByText("Waiting for the directory")).toBeVisible();
+    await expect(page.getByText(token ?? "?")).toHaveCount(0);
+    const [directory] = (await api.directories.list(organization.id)).data;
+    const id = directory?.id ?? "";
+    const scim = async (path: string, body: object, status = 201, key = token) => {
+      const response = await page.request.post(`${directory?.baseUrl}${path}`, {
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/scim+json" },
+        data: JSON.stringify(body),
+      });
+      expect(response.status(), await response.text()).toBe(status);
+      return (await response.json()) as { id: string };
+    };
+    const schema = "urn:ietf:params:scim:schemas:core:2.0";
+    const maria = { schemas: [`${schema}:User`], userName: `maria@${domain}`, displayName: `Maria ${ATTACK}` };
+    await scim("/Users", maria, 400);
+    await page.reload();
+    await expect(page.getByText("Requests refused")).toBeVisible();
+    const refused = page.getByRole("region", { name: "Refused requests" });
+    await expect(refused.getByText("POST /Users")).toBeVisible();
+    await expect(refused.getByText(/domain that the organization has not verified/)).toBeVisible();
+    await expectAccessible(page);
+
+    await verified(organization, domain);
+    const user = await scim("/Users", maria);
+    await scim("/Groups", { schemas: [`${schema}:Group`], displayName: "Staff", members: [{ value: user.id }] });
+    await page.reload();
+    const users = page.getByRole("region", { name: "Users" });
+    await expect(users.getByRole("link", { name: `Maria ${ATTACK}` })).toBeVisible();
+    const groups = page.getByRole("region", { name: "Groups" });
+    await expect(groups.getByRole("listitem").filter({ hasText: "Expected" })).toContainText(
+      "Not sent by the directory",
+    );
+    await groups.getByRole("button", { name: "Roles of Staff" }).click();
+    await dialog.getByRole("checkbox", { name: /^Admin/ }).check();
+    await expectAccessible(page);
+    // Another person changes the directory meanwhile.
+    await api.directories.update(organization.id, id, { groupRoles: { Others: ["OWNER"] } });
+    await dialog.getByRole("button", { name: "Save" }).click();
+    const conflict = page.getByRole("dialog", { name: "Someone changed this meanwhile" });
+    await expect(conflict.getByRole("row", { name: /Roles/ })).toContainText("ADMIN");
+    await conflict.getByRole("button", { name: /Keep mine/i }).click();
+    await expect(groups.getByRole("listitem").filter({ hasText: "Staff" })).toContainText("Admin");
+    expect((await api.directories.get(organization.id, id)).groupRoles).toEqual({
+      Others: ["OWNER"],
+      Staff: ["ADMIN"],
+    });
+    await expect.poll(async () => (await api.directories.listUsers(organization.id, id)).data[0]?.roles.length).toBe(2);
+    await page.reload();
+    await expect(users.getByText("Admin (from Staff)")).toBeVisible();
+
+    // Another token works beside the first one for a while.
+    await page.getByRole("button", { name: "New token…" }).click();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Create a new token" }).click();
+    const next = await dialog.getByText(/^scim_/).textContent();
+    await dialog.getByRole("button", { name: "I have saved it" }).click();
+    await expect(page.getByText("works until:")).toBeVisible();
+    for (const [number, key] of [token, next].entries())
+      await scim("/Groups", { schemas: [`${schema}:Group`], displayName: `Group ${number}` }, 201, key);
+
+    await page.getByRole("button", { name: "More actions for this directory" }).click();
+    await page.getByRole("menuitem", { name: "Switch off…" }).click();
+    await dialog.getByRole("button", { name: "Switch off" }).click();
+    await expect(page.getByText("The directory is switched off.")).toBeVisible();
+    await page.getByRole("button", { name: "Switch on" }).click();
+    await expect(page.getByText("The directory is switched off.")).toHaveCount(0);
+
+    await page.getByRole("button", { name: "More actions for this directory" }).click();
+    await page.getByRole("menuitem", { name: "Delete directory…" }).click();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Delete directory" }).click();
+    await expect(dialog.getByRole("alert")).toBeVisible();
+    await dialog.getByRole("textbox").fill(`Acme ${ATTACK}`);
+    await dialog.getByRole("button", { name: "Delete directory" }).click();
+    await expect(page.getByRole("heading", { name: "No directory yet" })).toBeVisible();
+    expect((await api.organizations.members.list(organization.id)).data).toHaveLength(1);
+    expect(await hacked(page)).toBeUndefined();
+  });
+
   test("settings are saved, and a conflict offers both versions", async ({ signedIn: page }) => {
     const organization = await newOrganization("Edit", { metadata: { tier: "gold", old: 1 } });
     const taken = await newOrganization("Other");
@@ -436,13 +543,14 @@ test("a viewer sees everything, and no way to change it", async ({ signedIn: pag
   await api.organizations.invitations.create(organization.id, { email: `${unique("asked")}@example.com` });
   await api.organizations.domains.add(organization.id, { domain: `${unique("viewed")}.example` });
   await api.sso.create(organization.id, { name: "Seen", domain: "viewed.example" });
+  await api.directories.create(organization.id, { name: "Seen" });
   await asViewer(page);
   await page.goto(at("/organizations"));
   await expect(page.getByRole("rowheader", { name: organization.name })).toBeVisible();
   await expect(page.getByRole("button", { name: "New organization" })).toHaveCount(0);
   const writes =
-    /Add|Invite|Remove|Resend|Withdraw|Verify|Roles|Save|Test|Activate|Override|Change|Delete|More actions$/;
-  for (const tab of ["", "members", "invitations", "domains", "sso", "plan", "history", "settings"]) {
+    /Add|Invite|Remove|Resend|Withdraw|Verify|Roles|Save|Test|Activate|Override|Change|Delete|New|More actions$/;
+  for (const tab of ["", "members", "invitations", "domains", "sso", "directory", "plan", "history", "settings"]) {
     await page.goto(pageOf(organization, tab));
     await expect(page.getByRole("heading", { level: 1, name: organization.name })).toBeVisible();
     await expectSettled(page);
@@ -487,11 +595,34 @@ test.describe("in each shape", () => {
     await verified(organization, domain);
     const idpMetadataUrl = `${SERVER.providerUrl}/metadata`;
     await api.sso.create(organization.id, { name: "Shapes Okta", domain, idpMetadataUrl });
+    const groupRoles = { [`Administrators of ${"everything ".repeat(8)}`.trim()]: ["ADMIN"] };
+    const { baseUrl, token } = await api.directories.create(organization.id, { name: "Shapes Entra ID", groupRoles });
+    for (const address of [`sophie@${domain}`, "sophie@elsewhere.example"])
+      await fetch(`${baseUrl}/Users`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/scim+json" },
+        body: JSON.stringify({
+          schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"],
+          userName: address,
+          displayName: "Sophie Shape",
+        }),
+      });
     await api.features.create({ key: unique("export"), defaultEnabled: true });
   });
 
   test("pages hold", async ({ signedIn: page }) => {
-    for (const tab of ["list", "", "members", "invitations", "domains", "sso", "plan", "history", "settings"]) {
+    for (const tab of [
+      "list",
+      "",
+      "members",
+      "invitations",
+      "domains",
+      "sso",
+      "directory",
+      "plan",
+      "history",
+      "settings",
+    ]) {
       await page.goto(tab === "list" ? at("/organizations") : pageOf(organization, tab));
       await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
       if (tab === "list") await expect(page.getByRole("rowheader").first()).toBeVisible();

@@ -6,6 +6,7 @@ import { m } from "../../messages/messages.js";
 import { CopyRequest } from "../../parts/CopyRequest";
 import { type ApiRequest, usePageRequest } from "../../parts/request";
 import { useProjectId } from "../../session/profile";
+import { Apps } from "./Apps";
 import { Keys } from "./Keys";
 import { Pages } from "./Pages";
 import { Plans } from "./Plans";
@@ -21,6 +22,7 @@ const WORDS: Record<Tab | "signIn", () => string> = {
   signIn: m.access_tab_sign_in,
   providers: m.access_tab_providers,
   pages: m.access_tab_pages,
+  apps: m.access_tab_apps,
   roles: m.access_tab_roles,
   why: m.access_tab_why,
   plans: m.access_tab_plans,
@@ -31,6 +33,7 @@ const LEADS: Record<Tab | "signIn", () => string> = {
   signIn: m.access_lead_sign_in,
   providers: m.access_lead_providers,
   pages: m.access_lead_pages,
+  apps: m.access_lead_apps,
   roles: m.access_lead_roles,
   why: m.access_lead_why,
   plans: m.access_lead_plans,
@@ -41,6 +44,7 @@ const PARTS: Record<Tab | "signIn", () => React.ReactNode> = {
   signIn: SignIn,
   providers: Providers,
   pages: Pages,
+  apps: Apps,
   roles: Roles,
   why: Why,
   plans: Plans,
@@ -57,6 +61,7 @@ export function Access() {
     signIn: { method: "GET", path: root },
     providers: { method: "GET", path: `${root}/auth/providers` },
     pages: { method: "GET", path: root },
+    apps: { method: "GET", path: `${root}/oauth-clients` },
     roles: { method: "GET", path: `${root}/access/roles` },
     why: {
       method: "POST",

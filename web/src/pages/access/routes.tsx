@@ -1,9 +1,10 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { text } from "../../parts/search";
 import { projectRoute } from "../../routes";
+import type { Environment } from "./apps";
 
-export type Tab = "providers" | "pages" | "roles" | "why" | "plans" | "keys";
-export const TABS: Tab[] = ["providers", "pages", "roles", "why", "plans", "keys"];
+export type Tab = "providers" | "pages" | "apps" | "roles" | "why" | "plans" | "keys";
+export const TABS: Tab[] = ["providers", "pages", "apps", "roles", "why", "plans", "keys"];
 export type HostedPage = "sign-in" | "sign-up" | "forgot";
 export const HOSTED_PAGES: HostedPage[] = ["sign-in", "sign-up", "forgot"];
 export type Look = "computer" | "phone";
@@ -19,6 +20,8 @@ export interface AccessSearch {
   /** Key of the role that the matrix shows on a phone. */
   role?: string;
   q?: string;
+  /** The apps of one environment, or of both. */
+  mode?: Environment;
   /** What is checked: ids of the customer and the organization, and the permission. */
   customer?: string;
   can?: string;
@@ -40,6 +43,7 @@ const accessRoute = createRoute({
       ...(search.scope === "organization" && { scope: "organization" as const }),
       ...(role && { role }),
       ...(q && { q }),
+      ...((search.mode === "LIVE" || search.mode === "TEST") && { mode: search.mode }),
       ...(customer && { customer }),
       ...(can && { can }),
       ...(place && { in: place }),
@@ -48,4 +52,10 @@ const accessRoute = createRoute({
   component: lazyRouteComponent(() => import("./Access"), "Access"),
 });
 
-export const accessRoutes = [accessRoute] as const;
+const appRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: "/access/apps/$clientId",
+  component: lazyRouteComponent(() => import("./AppPage"), "AppPage"),
+});
+
+export const accessRoutes = [accessRoute, appRoute] as const;

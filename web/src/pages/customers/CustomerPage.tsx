@@ -15,6 +15,7 @@ import { useLive } from "../../session/live";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { About } from "./About";
+import { Apps } from "./Apps";
 import { Audit } from "./Audit";
 import { BanDialog, EraseDialog, LinkDialog, MergeDialog } from "./deeds";
 import { stateOf } from "./history";
@@ -190,7 +191,10 @@ function Loaded({ customer, onLeaving }: { customer: Customer; onLeaving: (isLea
       {tab === "timeline" ? (
         <Timeline customer={customer} />
       ) : tab === "sessions" ? (
-        <Sessions customer={customer} onEndAll={() => setDialog("end")} />
+        <>
+          <Sessions customer={customer} onEndAll={() => setDialog("end")} />
+          <Apps customer={customer} />
+        </>
       ) : tab === "organizations" ? (
         <Organizations customer={customer} />
       ) : tab === "permissions" ? (
@@ -210,6 +214,7 @@ function Loaded({ customer, onLeaving }: { customer: Customer; onLeaving: (isLea
           <div className="leftcol">
             <SignIn customer={customer} />
             <Sessions customer={customer} onEndAll={() => setDialog("end")} most={3} />
+            <Apps customer={customer} isQuiet />
             <Organizations customer={customer} most={3} />
             <About customer={customer} />
           </div>
@@ -230,7 +235,7 @@ function Loaded({ customer, onLeaving }: { customer: Customer; onLeaving: (isLea
           onLeaving={onLeaving}
           onErased={async () => {
             await navigate({ to: "/projects/$projectId/customers", params: { projectId } });
-            for (const part of ["one", "timeline", "audit", "organizations", "requests", "check"])
+            for (const part of ["one", "timeline", "audit", "organizations", "requests", "consents", "check"])
               client.removeQueries({ queryKey: ["customers", projectId, part, customer.id] });
             void client.invalidateQueries({ queryKey: ["customers", projectId, "list"] });
             void client.invalidateQueries({ queryKey: ["overview", projectId, "customers"] });

@@ -68,6 +68,16 @@ export function requestsQuery(projectId: string, id: string) {
   });
 }
 
+/** The apps that a customer has allowed something. */
+export function consentsQuery(projectId: string, id: string) {
+  return queryOptions({
+    queryKey: ["customers", projectId, "consents", id],
+    queryFn: ({ signal }) => api(projectId).customers.listConsents(id, { signal }),
+    // No event tells that a customer allows an app something.
+    refetchInterval: QUIET_MS,
+  });
+}
+
 /** The accounts at other services with which customers of the project can sign in. */
 export function providersQuery(projectId: string) {
   return queryOptions({
@@ -84,7 +94,7 @@ export function useShowChanged(): (id: string, customer?: Customer) => void {
   return useCallback(
     (id, customer) => {
       if (customer) client.setQueryData(customerQuery(projectId, id).queryKey, customer);
-      for (const part of ["one", "timeline", "audit", "organizations", "requests", "check"]) {
+      for (const part of ["one", "timeline", "audit", "organizations", "requests", "consents", "check"]) {
         if (part !== "one" || !customer)
           void client.invalidateQueries({ queryKey: ["customers", projectId, part, id] });
       }

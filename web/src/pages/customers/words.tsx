@@ -1,6 +1,7 @@
 import type { Customer, TimelineEntry } from "@postern/sdk";
 import {
   type Icon,
+  IconAppWindow,
   IconBan,
   IconBrandApple,
   IconBrandGithub,
@@ -141,6 +142,7 @@ const HAPPENED: Record<string, Said> = {
   "customer.identity_approved": { word: m.customers_did_identity_approved, icon: IconLink },
   "customer.identity_rejected": { word: m.customers_did_identity_rejected, icon: IconLink },
   "customer.mail_failed": { word: m.customers_did_mail_failed, icon: IconMail, isTrouble: true },
+  "oauth_consent.revoked": { word: m.customers_did_consent_revoked, icon: IconAppWindow },
   "customer.deleted": { word: m.customers_did_deleted, icon: IconUserX },
 };
 

@@ -126,6 +126,7 @@ const ACTORS: Record<string, () => string> = {
   TEST_KEY: m.developers_actor_test_key,
   CUSTOMER: m.developers_actor_customer,
   SSO: m.developers_actor_sso,
+  SCIM: m.developers_actor_scim,
   SYSTEM: m.developers_actor_system,
 };
 

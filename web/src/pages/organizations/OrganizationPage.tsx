@@ -14,6 +14,7 @@ import { useLive } from "../../session/live";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { isMissing } from "../customers/queries";
+import { Directories } from "./Directories";
 import { Domains } from "./Domains";
 import { History } from "./History";
 import { Invitations } from "./Invitations";
@@ -42,7 +43,7 @@ const page = getRouteApi("/session/projects/$projectId/organizations/$organizati
 
 /** What an event of the project may have changed of the organization that is open. */
 const CHANGED: [string[], Part[]][] = [
-  [ORGANIZATION_EVENTS, ["one", "members", "domains", "sso"]],
+  [ORGANIZATION_EVENTS, ["one", "members", "domains", "sso", "directories", "directoryUsers"]],
   [INVITATION_EVENTS, ["one", "invitations", "members"]],
   [SSO_EVENTS, ["sso", "traces", "members"]],
   [ENTITLEMENT_EVENTS, ["plan", "entitlements"]],
@@ -219,6 +220,8 @@ function Loaded({ organization, onLeaving }: { organization: Organization; onLea
         <Domains organization={organization} />
       ) : tab === "sso" ? (
         <Sso organization={organization} />
+      ) : tab === "directory" ? (
+        <Directories organization={organization} />
       ) : tab === "plan" ? (
         <Plan organization={organization} />
       ) : tab === "history" ? (
@@ -282,6 +285,8 @@ function pathOf(projectId: string, id: string, tab: Tab | undefined): string {
       return `${path}/${tab}`;
     case "sso":
       return `${path}/sso-connections`;
+    case "directory":
+      return `${path}/directory-connections`;
     case "plan":
       return `${path}/entitlements`;
     case "history":
@@ -297,6 +302,7 @@ function Tabs({ current, counts }: { current: Tab | undefined; counts: Partial<R
     invitations: m.organizations_invitations,
     domains: m.organizations_domains,
     sso: m.organizations_sso,
+    directory: m.organizations_directory,
     plan: m.organizations_plan,
     history: m.organizations_history,
     settings: m.organizations_settings,

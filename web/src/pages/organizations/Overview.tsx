@@ -7,10 +7,10 @@ import { count, longTime } from "../../parts/format";
 import { Copy, LoadingFailed, Status, Time } from "../../parts/parts";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { History } from "./History";
-import { connectionsQuery, domainsQuery, planQuery, plansQuery } from "./queries";
+import { connectionsQuery, directoriesQuery, domainsQuery, planQuery, plansQuery } from "./queries";
 import type { Tab } from "./routes";
 import { valueText } from "./values";
-import { connectionLook, domainLook, mainConnection } from "./words";
+import { connectionLook, directoryLook, domainLook, mainConnection } from "./words";
 
 /** What an organization is, how its people sign in, and what happened last. */
 export function Overview({ organization }: { organization: Organization }) {
@@ -61,6 +61,8 @@ function About({ organization }: { organization: Organization }) {
     organization;
   const domains = useQuery(domainsQuery(projectId, id));
   const connections = useQuery(connectionsQuery(projectId, id));
+  const directories = useQuery(directoriesQuery(projectId, id));
+  const now = Date.now();
   const plan = useQuery(planQuery(projectId, id));
   const plans = useQuery(plansQuery(projectId));
   const connection = mainConnection(connections.data ?? []);
@@ -119,6 +121,28 @@ function About({ organization }: { organization: Organization }) {
             </>
           ) : (
             <TabLink tab="sso">{m.organizations_none_yet()}</TabLink>
+          )}
+        </dd>
+        <dt>{m.organizations_directory()}</dt>
+        <dd>
+          {directories.isPending ? (
+            <Waiting />
+          ) : directories.isError ? (
+            <span className="muted">{m.list_failed()}</span>
+          ) : directories.data.length === 0 ? (
+            <TabLink tab="directory">{m.organizations_none_yet()}</TabLink>
+          ) : (
+            directories.data.map((each) => {
+              const { shape, tone, word } = directoryLook(each, now);
+              return (
+                <span key={each.id} className="domain">
+                  <TabLink tab="directory">{each.name}</TabLink>{" "}
+                  <Status shape={shape} tone={tone}>
+                    {word()}
+                  </Status>
+                </span>
+              );
+            })
           )}
         </dd>
         <dt>{m.organizations_second_factor()}</dt>

@@ -1,4 +1,4 @@
-import type { Organization, Page, SsoConnection } from "@postern/sdk";
+import type { DirectoryConnection, Organization, Page, SsoConnection } from "@postern/sdk";
 import { queryOptions, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import { api } from "../../session/server";
@@ -35,11 +35,26 @@ export const MOST = 1_000;
 /** Records that a tab reads at once. */
 const PART = 50;
 const QUIET_MS = 60_000;
+/** Milliseconds between two looks at a directory: no event tells that a request was refused. */
+const DIRECTORY_LOOK_MS = 15_000;
 /** Milliseconds between two looks at what no event tells: the checks of a domain, and refused sign-ins. */
 const LOOK_MS = 5_000;
 
 /** What of an organization is cached, below its id. */
-const PARTS = ["one", "members", "invitations", "domains", "sso", "traces", "plan", "entitlements", "history"] as const;
+const PARTS = [
+  "one",
+  "members",
+  "invitations",
+  "domains",
+  "sso",
+  "traces",
+  "directories",
+  "directoryUsers",
+  "directoryGroups",
+  "plan",
+  "entitlements",
+  "history",
+] as const;
 export type Part = (typeof PARTS)[number];
 
 export const keyOf = (projectId: string, part: Part, id: string) => ["organizations", projectId, part, id] as const;
@@ -87,6 +102,24 @@ export function tracesQuery(projectId: string, id: string, connectionId: string)
     queryKey: [...keyOf(projectId, "traces", id), connectionId],
     queryFn: async ({ signal }) => (await api(projectId).sso.listTraces(id, connectionId, {}, { signal })).data,
     refetchInterval: LOOK_MS,
+  });
+}
+
+export function directoriesQuery(projectId: string, id: string) {
+  return queryOptions({
+    queryKey: keyOf(projectId, "directories", id),
+    queryFn: async ({ signal }) => (await api(projectId).directories.list(id, { limit: MOST }, { signal })).data,
+    refetchInterval: QUIET_MS,
+  });
+}
+
+/** One directory with its version. */
+export function directoryQuery(projectId: string, id: string, connectionId: string) {
+  return queryOptions({
+    queryKey: [...keyOf(projectId, "directories", id), connectionId],
+    queryFn: ({ signal }) => api(projectId).directories.get(id, connectionId, { signal }),
+    refetchInterval: DIRECTORY_LOOK_MS,
+    structuralSharing: false,
   });
 }
 
@@ -178,6 +211,21 @@ export function useShowConnection(projectId: string): (connection: SsoConnection
       client.setQueryData(connectionQuery(projectId, organizationId, id).queryKey, connection);
       void client.invalidateQueries({ queryKey: keyOf(projectId, "sso", organizationId), exact: true });
       void client.invalidateQueries({ queryKey: ["organizations", projectId, "connections"] });
+    },
+    [client, projectId],
+  );
+}
+
+/** A function that shows a changed directory at once. */
+export function useShowDirectory(projectId: string): (connection: DirectoryConnection) => void {
+  const client = useQueryClient();
+  return useCallback(
+    (connection) => {
+      const { organizationId, id } = connection;
+      client.setQueryData(directoryQuery(projectId, organizationId, id).queryKey, connection);
+      void client.invalidateQueries({ queryKey: keyOf(projectId, "directories", organizationId), exact: true });
+      for (const part of ["directoryUsers", "directoryGroups"] as const)
+        void client.invalidateQueries({ queryKey: [...keyOf(projectId, part, organizationId), id] });
     },
     [client, projectId],
   );

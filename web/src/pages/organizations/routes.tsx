@@ -35,12 +35,12 @@ const organizationsRoute = createRoute({
   component: lazyRouteComponent(() => import("./Organizations"), "Organizations"),
 });
 
-export type Tab = "members" | "invitations" | "domains" | "sso" | "plan" | "history" | "settings";
-export const TABS: Tab[] = ["members", "invitations", "domains", "sso", "plan", "history", "settings"];
+export type Tab = "members" | "invitations" | "domains" | "sso" | "directory" | "plan" | "history" | "settings";
+export const TABS: Tab[] = ["members", "invitations", "domains", "sso", "directory", "plan", "history", "settings"];
 
 export interface OrganizationSearch {
   tab?: Tab;
-  /** Id of the single sign-on connection that is shown. */
+  /** Id of the single sign-on connection, or of the directory, that is shown. */
   connection?: string;
   /** Id of the sign-in attempt whose checks are open. */
   trace?: string;

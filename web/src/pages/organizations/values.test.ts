@@ -1,7 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entitlement, SsoConnection } from "@postern/sdk";
-import { endsSoon, groupLines, groupsIn, limitIn, missingParts, overridesFirst, valueText } from "./values.ts";
+import {
+  endsSoon,
+  groupLines,
+  groupsIn,
+  isRefused,
+  keysOfGroup,
+  limitIn,
+  missingParts,
+  overridesFirst,
+  unsentGroups,
+  valueText,
+  wasSeen,
+  withRolesOf,
+} from "./values.ts";
 
 test("the end of a certificate is marked thirty days before", () => {
   const now = Date.parse("2026-06-01T00:00:00Z");
@@ -47,4 +60,35 @@ test("overrides come first", () => {
     sorted.map((each) => each.featureKey),
     ["c", "a", "b"],
   );
+});
+
+const ADMINS = { id: "g1", externalId: "x1", displayName: "Administrators" };
+
+test("a group has roles by its name in any case, or by an ID", () => {
+  assert.deepEqual(keysOfGroup({ administrators: ["ADMIN"], x1: ["A"], X1: ["B"], g1: ["C"] }, ADMINS), [
+    "administrators",
+    "x1",
+    "g1",
+  ]);
+});
+
+test("the roles of one group are replaced under the name that it has", () => {
+  const before = { x1: ["ADMIN"], g1: ["OTHER"], Staff: ["MEMBER"] };
+  assert.deepEqual(withRolesOf(before, ADMINS, ["OWNER"]), { Staff: ["MEMBER"], x1: ["OWNER"] });
+  assert.deepEqual(withRolesOf(before, ADMINS, []), { Staff: ["MEMBER"] });
+  assert.deepEqual(withRolesOf({}, ADMINS, ["ADMIN"]), { Administrators: ["ADMIN"] });
+});
+
+test("names without a group are told", () => {
+  assert.deepEqual(unsentGroups({ ADMINISTRATORS: ["ADMIN"], Staff: ["MEMBER"] }, [ADMINS]), ["Staff"]);
+});
+
+test("a directory was seen if it used a token, and is refused for a day", () => {
+  const token = { id: "t1", createdAt: "2026-06-01T00:00:00Z", expiresAt: null, lastUsedAt: null };
+  assert.equal(wasSeen({ tokens: [token], lastSyncedAt: null }), false);
+  assert.equal(wasSeen({ tokens: [{ ...token, lastUsedAt: "2026-06-01T01:00:00Z" }], lastSyncedAt: null }), true);
+  const error = { id: "e1", method: "POST", path: "/Users", status: 400, scimType: null, detail: "" };
+  const recentErrors = [{ ...error, occurredAt: "2026-06-01T00:00:00Z" }];
+  assert.equal(isRefused({ recentErrors }, Date.parse("2026-06-01T23:00:00Z")), true);
+  assert.equal(isRefused({ recentErrors }, Date.parse("2026-06-02T01:00:00Z")), false);
 });

@@ -1,4 +1,4 @@
-import type { Entitlement, SsoConnection } from "@postern/sdk";
+import type { DirectoryConnection, DirectoryGroup, Entitlement, SsoConnection } from "@postern/sdk";
 
 const DAY_MS = 86_400_000;
 /** Days before the end of a certificate from which it is marked. */
@@ -67,4 +67,41 @@ export function overridesFirst(entitlements: Entitlement[]): Entitlement[] {
   return entitlements.toSorted(
     (first, second) => rank(first) - rank(second) || first.featureKey.localeCompare(second.featureKey),
   );
+}
+
+/** Whether a directory has used a token or changed something. */
+export function wasSeen({ tokens, lastSyncedAt }: Pick<DirectoryConnection, "tokens" | "lastSyncedAt">): boolean {
+  return lastSyncedAt !== null || tokens.some((each) => each.lastUsedAt !== null);
+}
+
+/** Whether a request of a directory was refused in the last day. */
+export function isRefused({ recentErrors }: Pick<DirectoryConnection, "recentErrors">, now: number): boolean {
+  return recentErrors.some((each) => now - Date.parse(each.occurredAt) < DAY_MS);
+}
+
+type GroupName = Pick<DirectoryGroup, "id" | "externalId" | "displayName">;
+
+/** The names under which a directory gives roles to a group: by its name in any letter case, its ID there or here. */
+export function keysOfGroup(groupRoles: Record<string, string[]>, group: GroupName): string[] {
+  const name = group.displayName.toLowerCase();
+  return Object.keys(groupRoles).filter(
+    (key) => key.toLowerCase() === name || key === group.externalId || key === group.id,
+  );
+}
+
+/** The roles by group with those of one group replaced. The group keeps the name under which it had roles. */
+export function withRolesOf(
+  groupRoles: Record<string, string[]>,
+  group: GroupName,
+  roles: string[],
+): Record<string, string[]> {
+  const keys = keysOfGroup(groupRoles, group);
+  const others = Object.entries(groupRoles).filter(([key]) => !keys.includes(key));
+  return Object.fromEntries(roles.length ? [...others, [keys[0] ?? group.displayName, roles]] : others);
+}
+
+/** The names that have roles although the directory has sent no such group. */
+export function unsentGroups(groupRoles: Record<string, string[]>, groups: GroupName[]): string[] {
+  const sent = new Set(groups.flatMap((each) => keysOfGroup(groupRoles, each)));
+  return Object.keys(groupRoles).filter((key) => !sent.has(key));
 }

@@ -1,8 +1,15 @@
-import type { OrganizationDomain, OrganizationInvitation, SsoConnection } from "@postern/sdk";
+import type {
+  DirectoryConnection,
+  DirectoryError,
+  OrganizationDomain,
+  OrganizationInvitation,
+  SsoConnection,
+} from "@postern/sdk";
 import type { Shape } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import type { Tone } from "../../parts/parts";
 import type { Sort, Status } from "./routes";
+import { isRefused, wasSeen } from "./values";
 
 export interface Look {
   shape: Shape;
@@ -32,6 +39,7 @@ export const SOURCES: Record<string, () => string> = {
   INVITATION: m.organizations_source_invitation,
   DOMAIN: m.organizations_source_domain,
   SSO: m.organizations_source_sso,
+  SCIM: m.organizations_source_scim,
 };
 
 export function invitationLook({ status }: OrganizationInvitation): Look {
@@ -82,6 +90,24 @@ export function connectionLook({ status, held }: Pick<SsoConnection, "status" | 
   if (status === "DRAFT") return { shape: "scheduled", tone: "", word: m.organizations_sso_draft };
   if (status === "INACTIVE") return { shape: "off", tone: "", word: m.organizations_sso_inactive };
   return { shape: "off", tone: "", word: () => status };
+}
+
+/** How a directory is: off, not seen yet, in trouble or well. */
+export function directoryLook(directory: DirectoryConnection, now: number): Look {
+  if (directory.status === "DISABLED") return { shape: "off", tone: "", word: m.organizations_dir_off };
+  if (isRefused(directory, now)) return { shape: "attention", tone: "bad", word: m.organizations_dir_refused };
+  if (!wasSeen(directory)) return { shape: "waiting", tone: "wait", word: m.organizations_dir_waiting };
+  return { shape: "yes", tone: "", word: m.organizations_dir_connected };
+}
+
+/** What a refused request of a directory means, and what to do about it; undefined if only the server's words say it. */
+export function directoryAdvice({ status, scimType }: DirectoryError): string | undefined {
+  if (status === 403) return m.organizations_dir_why_off();
+  if (status === 409) return scimType ? m.organizations_dir_why_taken() : m.organizations_dir_why_owner();
+  if (status === 412) return m.organizations_dir_why_version();
+  if (status === 429) return m.organizations_dir_why_slow();
+  if (scimType === "tooMany") return m.organizations_dir_why_many();
+  return scimType === "invalidValue" ? m.organizations_dir_why_value() : undefined;
 }
 
 /** Why an active connection does not work. */

@@ -8,6 +8,7 @@ export function actorOf({ actorType, actorEmail }: AccountAuditEntry): string {
   if (actorEmail) return actorEmail;
   if (actorType === "SYSTEM") return m.settings_actor_system();
   if (actorType === "CUSTOMER") return m.settings_actor_customer();
+  if (actorType === "SCIM") return m.settings_actor_directory();
   return actorType === "DEVELOPER" ? m.settings_actor_erased() : m.settings_actor_key();
 }
 

@@ -1,0 +1,1 @@
+import{G as e}from"./parts.js";var t=()=>`Save changes`,n=()=>`Änderungen speichern`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};
