@@ -296,6 +296,12 @@ test.describe("with what the API refuses", () => {
     await expect(rules.getByLabel("Roles by group")).toHaveAttribute("aria-invalid", "true");
     await expectAccessible(page);
     await rules.getByLabel("Roles by group").fill("staff = ADMIN");
+    await rules.locator("summary").click();
+    const skew = rules.getByLabel("Difference of the clocks, in seconds");
+    await skew.fill("900");
+    await rules.getByRole("button", { name: "Save" }).click();
+    await expect(skew).toHaveAttribute("aria-invalid", "true");
+    await skew.fill("120");
     await api.sso.update(organization.id, connection?.id ?? "", { trustMfa: true });
     await rules.getByRole("button", { name: "Save" }).click();
     const conflict = page.getByRole("dialog", { name: "Someone changed this meanwhile" });
@@ -317,6 +323,16 @@ test.describe("with what the API refuses", () => {
     await deactivation.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("checkbox", { name: /only way to sign in/ }).click();
     await expect(page.getByRole("checkbox", { name: /only way to sign in/ })).not.toBeChecked();
+
+    await page.getByRole("button", { name: "More actions for this connection" }).click();
+    await page.getByRole("menuitem", { name: "Rename or change the domain…" }).click();
+    const rename = page.getByRole("dialog");
+    await expect(rename.getByLabel("Domain of the addresses")).toHaveValue("acme.example");
+    await rename.getByLabel("Name").fill(`Renamed ${ATTACK}`);
+    await expectAccessible(page);
+    await rename.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("heading", { name: `Renamed ${ATTACK}` })).toBeVisible();
+    expect((await api.sso.get(organization.id, connection?.id ?? "")).clockSkewSeconds).toBe(120);
 
     const before = connection?.spCertificates.find((each) => each.place === "NEXT")?.fingerprint;
     await page.getByRole("button", { name: "Change the certificate…" }).click();

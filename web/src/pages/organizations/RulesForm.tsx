@@ -15,7 +15,7 @@ import { api, messageOf } from "../../session/server";
 import { messagesByField } from "../customers/queries";
 import { RoleBoxes } from "../customers/RoleBoxes";
 import { useEditing, useShowConnection } from "./queries";
-import { groupLines, groupsIn } from "./values";
+import { groupLines, groupsIn, limitIn } from "./values";
 
 const NAMES = ["subject", "email", "name", "firstName", "lastName", "groups"] as const;
 type Name = (typeof NAMES)[number];
@@ -30,8 +30,13 @@ const WORDS: Record<Name, () => string> = {
 };
 
 /** The options that are on or off. */
-const OPTIONS = ["createCustomers", "allowOtherDomains", "trustMfa", "requireEncryption", "allowIdpInitiated"] as const;
+const USUAL = ["createCustomers", "allowOtherDomains", "trustMfa", "requireEncryption", "allowIdpInitiated"] as const;
+/** Those for providers that need something else than usual. */
+const SPECIAL = ["forceAuthn", "allowAesCbc", "acceptExpiredCertificates"] as const;
+const OPTIONS = [...USUAL, ...SPECIAL] as const;
 type Option = (typeof OPTIONS)[number];
+/** Seconds by which the clocks of both sides may differ at most. */
+const MOST_SKEW_SECONDS = 300;
 
 const OPTION_WORDS: Record<Option, { label: () => string; hint: () => string }> = {
   createCustomers: { label: m.organizations_opt_create, hint: m.organizations_opt_create_hint },
@@ -39,6 +44,9 @@ const OPTION_WORDS: Record<Option, { label: () => string; hint: () => string }> 
   trustMfa: { label: m.organizations_opt_mfa, hint: m.organizations_opt_mfa_hint },
   requireEncryption: { label: m.organizations_opt_encryption, hint: m.organizations_opt_encryption_hint },
   allowIdpInitiated: { label: m.organizations_opt_portal, hint: m.organizations_opt_portal_hint },
+  forceAuthn: { label: m.organizations_opt_force, hint: m.organizations_opt_force_hint },
+  allowAesCbc: { label: m.organizations_opt_cbc, hint: m.organizations_opt_cbc_hint },
+  acceptExpiredCertificates: { label: m.organizations_opt_expired, hint: m.organizations_opt_expired_hint },
 };
 
 /** Which attribute is what, and what people get: in short, with a dialog that changes it. */
@@ -92,18 +100,24 @@ const draftOf = (connection: SsoConnection) => ({
   defaultRoles: connection.defaultRoles,
   groups: groupLines(connection.groupRoles),
   defaultRedirectUrl: connection.defaultRedirectUrl ?? "",
+  nameIdFormat: connection.nameIdFormat ?? "",
+  clockSkew: String(connection.clockSkewSeconds),
+  isHeld: connection.onNewSubject === "HOLD",
   options: Object.fromEntries(OPTIONS.map((name) => [name, connection[name]])) as Record<Option, boolean>,
 });
 type Draft = ReturnType<typeof draftOf>;
 
 /** A draft as a text for each part, to compare two versions. */
-const partsOf = ({ mapping, defaultRoles, groups, defaultRedirectUrl, options }: Draft): Record<string, string> => ({
+const partsOf = ({ mapping, defaultRoles, groups, options, ...draft }: Draft): Record<string, string> => ({
   [m.organizations_attributes()]: NAMES.filter((name) => mapping[name])
     .map((name) => `${WORDS[name]()}: ${mapping[name]}`)
     .join(", "),
   [m.organizations_default_roles()]: defaultRoles.join(", "),
   [m.organizations_group_roles()]: groups,
-  [m.organizations_redirect()]: defaultRedirectUrl,
+  [m.organizations_redirect()]: draft.defaultRedirectUrl,
+  [m.organizations_name_id()]: draft.nameIdFormat,
+  [m.organizations_skew()]: draft.clockSkew,
+  [m.organizations_opt_hold()]: draft.isHeld ? m.organizations_on() : m.organizations_off(),
   [m.organizations_options()]: OPTIONS.filter((each) => options[each])
     .map((each) => OPTION_WORDS[each].label())
     .join("; "),
@@ -114,8 +128,38 @@ const FIELDS = {
   defaultRoles: "defaultRoles",
   groupRoles: "groupRoles",
   defaultRedirectUrl: "defaultRedirectUrl",
+  nameIdFormat: "nameIdFormat",
+  clockSkewSeconds: "clockSkewSeconds",
   role_unknown: "groupRoles",
 };
+
+/** Whether a connection has a setting of those that are not shown at first. */
+function isUnusual(connection: SsoConnection): boolean {
+  const isOn = SPECIAL.some((each) => connection[each]) || connection.onNewSubject === "HOLD";
+  return isOn || connection.nameIdFormat !== null;
+}
+
+function Box({
+  label,
+  hint,
+  checked,
+  onChange,
+}: {
+  label: string;
+  hint: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+}) {
+  return (
+    <label className="boxed">
+      <input type="checkbox" className="check" checked={checked} onChange={(event) => onChange(event.target.checked)} />
+      <span>
+        {label}
+        <span className="muted">{hint}</span>
+      </span>
+    </label>
+  );
+}
 
 function RulesDialog({
   organization,
@@ -138,6 +182,7 @@ function RulesDialog({
   );
   const [draft, setDraft] = useState(() => draftOf(connection));
   const [errors, setErrors] = useState<Record<string, string>>({});
+  const [isSpecial, setSpecial] = useState(() => isUnusual(connection));
   const store = async (against?: SsoConnection) => {
     const read = groupsIn(draft.groups);
     if ("wrongLine" in read) {
@@ -147,6 +192,12 @@ function RulesDialog({
     if (draft.defaultRoles.length === 0) {
       settle();
       return setErrors({ defaultRoles: m.organizations_roles_needed() });
+    }
+    const clockSkewSeconds = limitIn(draft.clockSkew);
+    if (clockSkewSeconds === undefined || clockSkewSeconds === null || clockSkewSeconds > MOST_SKEW_SECONDS) {
+      settle();
+      setSpecial(true);
+      return setErrors({ clockSkewSeconds: m.organizations_skew_wrong({ most: MOST_SKEW_SECONDS }) });
     }
     setErrors({});
     const attributeMapping: AttributeMapping = Object.fromEntries(
@@ -158,6 +209,9 @@ function RulesDialog({
       groupRoles: read.groups,
       ...draft.options,
       defaultRedirectUrl: draft.defaultRedirectUrl.trim() || null,
+      nameIdFormat: draft.nameIdFormat.trim() || null,
+      clockSkewSeconds,
+      onNewSubject: draft.isHeld ? "HOLD" : "REFUSE",
     };
     const saved = await save((ifMatch) => sso.update(organization.id, connection.id, body, { ifMatch }), against);
     if (saved.kind === "refused") {
@@ -195,6 +249,15 @@ function RulesDialog({
       />
     );
   }
+  const box = (each: Option) => (
+    <Box
+      key={each}
+      label={OPTION_WORDS[each].label()}
+      hint={OPTION_WORDS[each].hint()}
+      checked={draft.options[each]}
+      onChange={(isOn) => setDraft({ ...draft, options: { ...draft.options, [each]: isOn } })}
+    />
+  );
   return (
     <Modal
       opened
@@ -249,22 +312,7 @@ function RulesDialog({
         </Field>
         <fieldset className="roleboxes">
           <legend className="label">{m.organizations_options()}</legend>
-          {OPTIONS.map((each) => (
-            <label key={each} className="boxed">
-              <input
-                type="checkbox"
-                className="check"
-                checked={draft.options[each]}
-                onChange={(event) =>
-                  setDraft({ ...draft, options: { ...draft.options, [each]: event.target.checked } })
-                }
-              />
-              <span>
-                {OPTION_WORDS[each].label()}
-                <span className="muted">{OPTION_WORDS[each].hint()}</span>
-              </span>
-            </label>
-          ))}
+          {USUAL.map(box)}
         </fieldset>
         {draft.options.allowIdpInitiated && (
           <Field
@@ -277,6 +325,44 @@ function RulesDialog({
             onChange={(event) => setDraft({ ...draft, defaultRedirectUrl: event.target.value })}
           />
         )}
+        <details open={isSpecial} onToggle={(event) => setSpecial(event.currentTarget.open)}>
+          <summary>{m.organizations_special()}</summary>
+          <div className="form">
+            <fieldset className="roleboxes">
+              <legend className="sr">{m.organizations_special()}</legend>
+              {SPECIAL.map(box)}
+              <Box
+                label={m.organizations_opt_hold()}
+                hint={m.organizations_opt_hold_hint()}
+                checked={draft.isHeld}
+                onChange={(isHeld) => setDraft({ ...draft, isHeld })}
+              />
+            </fieldset>
+            <Field
+              label={m.organizations_skew()}
+              hint={m.organizations_skew_hint({ most: MOST_SKEW_SECONDS })}
+              inputMode="numeric"
+              autoComplete="off"
+              error={errors.clockSkewSeconds}
+              value={draft.clockSkew}
+              onChange={(event) => {
+                setDraft({ ...draft, clockSkew: event.target.value });
+                setErrors({});
+              }}
+            />
+            <Field
+              label={m.organizations_name_id()}
+              hint={m.organizations_name_id_hint()}
+              placeholder="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+              maxLength={1024}
+              autoComplete="off"
+              spellCheck={false}
+              error={errors.nameIdFormat}
+              value={draft.nameIdFormat}
+              onChange={(event) => setDraft({ ...draft, nameIdFormat: event.target.value })}
+            />
+          </div>
+        </details>
         <Wrong>{errors[""]}</Wrong>
         <div className="dialog-actions">
           <Button onClick={onClose}>{m.cancel()}</Button>

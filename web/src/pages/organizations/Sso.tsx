@@ -1,6 +1,6 @@
 import { Menu, Modal } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { APIError, type Organization, type SsoConnection } from "@postern/sdk";
+import { APIError, type Organization, type OrganizationDomain, type SsoConnection } from "@postern/sdk";
 import { IconDots, IconDownload } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
@@ -8,6 +8,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { Glyph } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { ConfirmDialog } from "../../parts/ConfirmDialog";
+import { ConflictDialog } from "../../parts/ConflictDialog";
 import { download } from "../../parts/download";
 import { longTime } from "../../parts/format";
 import { Button, Copy, Empty, Field, ICON, LoadingFailed, Status, Time } from "../../parts/parts";
@@ -25,6 +26,7 @@ import {
   domainsQuery,
   keyOf,
   tracesQuery,
+  useEditing,
   useReadAgain,
   useShowConnection,
   useShowOrganization,
@@ -213,39 +215,15 @@ function NewDialog({ organization, onClose }: { organization: Organization; onCl
           }}
           data-autofocus
         />
-        <Field label={m.organizations_sso_domain()} hint={m.organizations_sso_domain_hint()} error={errors.domain}>
-          {(attributes) =>
-            known.length > 0 ? (
-              <select
-                {...attributes}
-                className="input"
-                value={domain}
-                onChange={(event) => setTyped(event.target.value)}
-              >
-                {known.map((each) => (
-                  <option key={each.id} value={each.domain}>
-                    {each.status === "VERIFIED"
-                      ? each.domain
-                      : m.organizations_sso_domain_unverified({ domain: each.domain })}
-                  </option>
-                ))}
-              </select>
-            ) : (
-              <input
-                {...attributes}
-                className="input"
-                placeholder="acme.example"
-                autoComplete="off"
-                spellCheck={false}
-                value={typed ?? ""}
-                onChange={(event) => {
-                  setTyped(event.target.value.trim());
-                  setErrors({});
-                }}
-              />
-            )
-          }
-        </Field>
+        <DomainField
+          known={known}
+          domain={domain}
+          error={errors.domain}
+          onChange={(next) => {
+            setTyped(next);
+            setErrors({});
+          }}
+        />
         <Wrong>{errors[""]}</Wrong>
         <div className="dialog-actions">
           <Button kind="bare" onClick={() => void copyCurl({ method: "POST", path, body })}>
@@ -254,6 +232,169 @@ function NewDialog({ organization, onClose }: { organization: Organization; onCl
           <Button onClick={onClose}>{m.cancel()}</Button>
           <Button kind="primary" type="submit" busy={isBusy}>
             {m.organizations_next()}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+/** The domain whose addresses use a connection: one of the organization, or the first one. */
+function DomainField({
+  known,
+  domain,
+  error,
+  onChange,
+}: {
+  known: OrganizationDomain[];
+  domain: string;
+  error: string | undefined;
+  onChange: (domain: string) => void;
+}) {
+  return (
+    <Field label={m.organizations_sso_domain()} hint={m.organizations_sso_domain_hint()} error={error}>
+      {(attributes) =>
+        known.length > 0 ? (
+          <select {...attributes} className="input" value={domain} onChange={(event) => onChange(event.target.value)}>
+            {known.map((each) => (
+              <option key={each.id} value={each.domain}>
+                {each.status === "VERIFIED"
+                  ? each.domain
+                  : m.organizations_sso_domain_unverified({ domain: each.domain })}
+              </option>
+            ))}
+            {!known.some((each) => each.domain === domain) && (
+              <option value={domain}>{m.organizations_sso_domain_unverified({ domain })}</option>
+            )}
+          </select>
+        ) : (
+          <input
+            {...attributes}
+            className="input"
+            placeholder="acme.example"
+            autoComplete="off"
+            spellCheck={false}
+            value={domain}
+            onChange={(event) => onChange(event.target.value.trim())}
+          />
+        )
+      }
+    </Field>
+  );
+}
+
+/** Changes the name of a connection, and whose addresses use it. */
+function RenameDialog({
+  organization,
+  connection,
+  onClose,
+}: {
+  organization: Organization;
+  connection: SsoConnection;
+  onClose: () => void;
+}) {
+  useReturnFocus();
+  const projectId = useProjectId();
+  const show = useShowConnection(projectId);
+  const readAgain = useReadAgain(projectId, organization.id);
+  const domains = useQuery(domainsQuery(projectId, organization.id));
+  const { sso } = api(projectId);
+  const { base, theirs, isBusy, save, takeTheirs, settle } = useEditing(
+    connection,
+    () => sso.get(organization.id, connection.id),
+    (saved) => {
+      show(saved);
+      readAgain("sso");
+    },
+  );
+  const [name, setName] = useState(connection.name);
+  const [domain, setDomain] = useState(connection.domain);
+  const [errors, setErrors] = useState<Record<string, string>>({});
+  const store = async (against?: SsoConnection) => {
+    if (!name.trim()) {
+      settle();
+      return setErrors({ name: m.organizations_name_needed() });
+    }
+    setErrors({});
+    const change = {
+      ...(name.trim() !== base.name && { name: name.trim() }),
+      ...(domain !== base.domain && { domain }),
+    };
+    if (Object.keys(change).length === 0) return onClose();
+    const saved = await save((ifMatch) => sso.update(organization.id, connection.id, change, { ifMatch }), against);
+    if (saved.kind === "refused") {
+      settle();
+      setErrors(messagesByField(saved.error, { name: "name", domain: "domain" }, messageOf(saved.error)));
+    }
+    if (saved.kind === "saved") {
+      notifications.show({ message: m.organizations_sso_renamed({ name: name.trim() }) });
+      onClose();
+    }
+  };
+  if (theirs) {
+    const rows = [
+      { name: m.organizations_name(), theirs: theirs.name, mine: name },
+      { name: m.organizations_sso_domain(), theirs: theirs.domain, mine: domain },
+    ];
+    return (
+      <ConflictDialog
+        lead={m.organizations_conflict_lead()}
+        rows={rows.filter((each) => each.theirs !== each.mine)}
+        hint={m.organizations_conflict_hint()}
+        onClose={settle}
+        onTheirs={() => {
+          setName(theirs.name);
+          setDomain(theirs.domain);
+          show(theirs);
+          takeTheirs();
+        }}
+        onMine={() => store(theirs)}
+      />
+    );
+  }
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={m.organizations_sso_rename_title({ name: connection.name })}
+      closeButtonProps={{ "aria-label": m.close() }}
+    >
+      <form
+        className="form customerform"
+        noValidate
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          if (!isBusy) void store();
+        }}
+      >
+        <Field
+          label={m.organizations_name()}
+          hint={m.organizations_sso_name_hint()}
+          maxLength={200}
+          autoComplete="off"
+          error={errors.name}
+          value={name}
+          onChange={(event) => {
+            setName(event.target.value);
+            setErrors({});
+          }}
+          data-autofocus
+        />
+        <DomainField
+          known={domains.data ?? []}
+          domain={domain}
+          error={errors.domain}
+          onChange={(next) => {
+            setDomain(next);
+            setErrors({});
+          }}
+        />
+        {domain !== connection.domain && <p className="muted">{m.organizations_sso_domain_retest()}</p>}
+        <Wrong>{errors[""]}</Wrong>
+        <div className="dialog-actions">
+          <Button onClick={onClose}>{m.cancel()}</Button>
+          <Button kind="primary" type="submit" busy={isBusy}>
+            {m.organizations_save()}
           </Button>
         </div>
       </form>
@@ -277,7 +418,7 @@ function Loaded({ organization, connection }: { organization: Organization; conn
   const navigate = useNavigate();
   const show = useShowConnection(projectId);
   const readAgain = useReadAgain(projectId, organization.id);
-  const [dialog, setDialog] = useState<"" | "rotate" | "delete" | "deactivate">("");
+  const [dialog, setDialog] = useState<"" | "rename" | "rotate" | "delete" | "deactivate">("");
   const [isBusy, setBusy] = useState(false);
   const [missing, setMissing] = useState<string[]>([]);
   const domains = useQuery(domainsQuery(projectId, organization.id));
@@ -345,9 +486,12 @@ function Loaded({ organization, connection }: { organization: Organization; conn
                   {m.copy_as_curl()}
                 </Menu.Item>
                 {mayWrite && (
-                  <Menu.Item className="danger" onClick={() => setDialog("delete")}>
-                    {m.organizations_sso_delete()}
-                  </Menu.Item>
+                  <>
+                    <Menu.Item onClick={() => setDialog("rename")}>{m.organizations_sso_rename()}</Menu.Item>
+                    <Menu.Item className="danger" onClick={() => setDialog("delete")}>
+                      {m.organizations_sso_delete()}
+                    </Menu.Item>
+                  </>
                 )}
               </Menu.Dropdown>
             </Menu>
@@ -447,6 +591,7 @@ function Loaded({ organization, connection }: { organization: Organization; conn
       </section>
       <Certificates connection={connection} onRotate={mayWrite ? () => setDialog("rotate") : undefined} />
       <Traces organization={organization} connection={connection} />
+      {dialog === "rename" && <RenameDialog organization={organization} connection={connection} onClose={close} />}
       {dialog === "deactivate" && (
         <ConfirmDialog
           title={m.organizations_sso_deactivate_title({ name })}

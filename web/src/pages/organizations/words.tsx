@@ -197,6 +197,9 @@ const REASONS: Record<string, () => string> = {
   NOT_YET_VALID: m.organizations_why_times,
   STATUS_NOT_SUCCESS: m.organizations_why_status,
   UNSOLICITED: m.organizations_why_unsolicited,
+  NOT_CONFIGURED: m.organizations_why_not_configured,
+  TOO_MANY_MEMBERS: m.organizations_why_too_many,
+  NOWHERE_TO_GO: m.organizations_why_nowhere,
 };
 
 /** Why an attempt was refused and what to do about it; undefined if only the server's words say it. */
