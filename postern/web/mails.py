@@ -1,8 +1,9 @@
 """Mails that the server itself sends, rendered as HTML and plain text from one text file for each mail.
 
 A file under `templates/mail` has the subject in its first line, then paragraphs separated by blank lines. A paragraph
-`[Label]({{ link }})` becomes a button, and one that ends with `: {{ code }}` shows a one-time code. The files are
-parsed when the process starts, so a value cannot be mistaken for such markup.
+`[Label]({link})` becomes a button, and one that ends with `: {code}` shows a one-time code. The files are parsed when
+the process starts and values are inserted last, so a value cannot be mistaken for such markup. Subject, paragraphs and
+labels are translated one by one (`web.languages`).
 """
 
 import re
@@ -12,11 +13,12 @@ from minijinja import safe
 
 from postern.kernel.values import Record
 from postern.web.colors import accent_of
+from postern.web.languages import DEFAULT_LANGUAGE, Translate, translator
 from postern.web.pages import FOLDER, TEMPLATES
 
 SUFFIX = ".txt"
-_LINK = re.compile(r"\[(.+)\]\((\{\{ link \}\})\)")
-_CODE = re.compile(r"(.+:) (\{\{ code \}\})")
+_LINK = re.compile(r"\[(.+)\]\((\{link\})\)")
+_CODE = re.compile(r"(.+:) (\{code\})")
 _TOKEN = re.compile(r"[?&]token=([^&#]+)")
 
 
@@ -30,7 +32,8 @@ class RenderedMail(Record):
 
 
 class MailPart(Record):
-    """A paragraph of a mail. `text` is a template before rendering, and the rendered text afterwards."""
+    """A paragraph of a mail. `text` is in English and has `{name}` for values before rendering; afterwards it is the
+    text in the mail's language."""
 
     kind: str
     """`link`, `code` or `text`."""
@@ -39,19 +42,21 @@ class MailPart(Record):
     """The text of the button, or the words before the code."""
 
 
-def render_mail(name: str, *, app: str, accent: str | None = None, **values: str) -> RenderedMail:
-    """Render `templates/mail/<name>.txt`; `app` is the sender's product name, `accent` a color `#rrggbb`.
+def render_mail(
+    name: str, *, app: str, accent: str | None = None, language: str = DEFAULT_LANGUAGE, **values: str
+) -> RenderedMail:
+    """Render `templates/mail/<name>.txt`; `app` is the sender's product name, `accent` a color `#rrggbb`, `language`
+    one of LANGUAGES.
 
-    Raises KeyError for an unknown name, TemplateError if a value of the template is missing.
+    Raises KeyError for an unknown name, and if a value of the mail is missing.
     """
     subject, parts = _MAILS[name]
     context = {"app": app, **values}
-    subject = " ".join(TEMPLATES.render_str(subject, **context).split())
-    rendered = [
-        MailPart(kind=part.kind, text=TEMPLATES.render_str(part.text, **context), label=part.label) for part in parts
-    ]
+    translate = translator(language)
+    subject = " ".join(translate(subject, **context).split())
+    rendered = [_rendered(part, translate, context) for part in parts]
     html = TEMPLATES.render_template(
-        "mail/layout.html", subject=subject, app=app, accent=accent_of(accent), parts=rendered
+        "mail/layout.html", subject=subject, app=app, accent=accent_of(accent), parts=rendered, language=language
     )
     code, tokens = values.get("code"), _TOKEN.findall(values.get("link", ""))
     return RenderedMail(
@@ -60,6 +65,12 @@ def render_mail(name: str, *, app: str, accent: str | None = None, **values: str
         text="\n\n".join(map(_as_text, rendered)) + "\n",
         secrets=[secret for secret in (code, *tokens) if secret],
     )
+
+
+def _rendered(part: MailPart, translate: Translate, context: dict[str, str]) -> MailPart:
+    if part.kind == "text":
+        return MailPart(kind="text", text=translate(part.text, **context))
+    return MailPart(kind=part.kind, text=context[part.kind], label=translate(part.label, **context))
 
 
 def _as_text(part: MailPart) -> str:
@@ -75,8 +86,7 @@ def _read_part(source: str) -> MailPart:
 
 
 def _read_mail(source: str) -> tuple[str, list[MailPart]]:
-    """Parse the subject and the paragraphs of a file. Raises TemplateError for invalid template syntax."""
-    TEMPLATES.undeclared_variables_in_str(source)
+    """Parse the subject and the paragraphs of a file."""
     subject, *paragraphs = source.strip().split("\n\n")
     return subject, [_read_part(paragraph) for paragraph in paragraphs]
 

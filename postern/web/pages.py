@@ -14,10 +14,13 @@ from litestar import Response
 from minijinja import Environment
 
 from postern.kernel.config import Settings
+from postern.kernel.http.handler import MAX_LANGUAGE_CHARACTERS, language_parameter
 from postern.kernel.http.operation import FORM, RawRequest
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid
 from postern.kernel.http.responses import HttpResponse, error_response
 from postern.kernel.values import Record, timestamp
+from postern.web.languages import DEFAULT_LANGUAGE, Text, match_language, translated, translator
+from postern.web.problem_texts import FAILED, text_of_code
 
 FOLDER = Path(__file__).parent / "templates"
 TEMPLATES = Environment(
@@ -46,6 +49,8 @@ SCRIPT_SOURCES = {"script-src": "'self'", "connect-src": "'self'"}
 """The sources that a page with a script adds to DEFAULT_POLICY."""
 SAME_SITE_VALUES = ("same-origin", "none")
 """Accepted values of `Sec-Fetch-Site`: a page of this server sent the form, or the person entered the URL."""
+CUSTOMER_PATHS = ("/projects/", "/sso/")
+"""The beginnings of the paths of pages that customers visit."""
 FIELD_LIMIT = 20
 """Maximum number of fields in a form."""
 
@@ -78,20 +83,26 @@ class PageForm(Record):
 
 def page(
     template: str,
-    title: str = "",
+    title: str | Text = "",
     *,
     status: int = 200,
     policy: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
+    language: str | None = None,
     **values: Any,
 ) -> HttpResponse:
     """Render the template with `values`; a variable of the template that is missing raises TemplateError.
 
     `policy` adds sources to the Content-Security-Policy, by directive. The layout shows the value `error` above the
-    content, and the value `site` in the window title.
+    content, and the value `site` in the window title. `language` is one of LANGUAGES for a page that is translated:
+    its template translates by the function `_`, and values that are a `Text` are translated here.
     """
-    html = TEMPLATES.render_template(template, **{"title": title, "site": "Postern", "error": "", **values})
+    written_in = language or DEFAULT_LANGUAGE
+    standard_values = {"title": title, "site": "Postern", "error": "", "language": written_in}
+    shown = {name: _translated(written_in, value) for name, value in {**standard_values, **values}.items()}
+    html = TEMPLATES.render_template(template, **{"_": translator(written_in), **shown})
     standard = {
+        **({"Content-Language": language, "Vary": "Accept-Language"} if language is not None else {}),
         "Content-Security-Policy": content_security_policy(policy or {}),
         "Cache-Control": "no-store",
         # URLs with tokens are not sent to other sites, but forms of this site still send their origin.
@@ -99,6 +110,17 @@ def page(
         "X-Frame-Options": "DENY",
     }
     return HttpResponse(html, media_type="text/html", status=status, headers={**standard, **(headers or {})})
+
+
+def _translated(language: str, value: Any) -> Any:
+    """`value` with each Text in it, also in lists and dictionaries, in `language`."""
+    if isinstance(value, Text):
+        return translated(language, value)
+    if isinstance(value, list):
+        return [_translated(language, item) for item in value]
+    if isinstance(value, dict):
+        return {name: _translated(language, item) for name, item in value.items()}
+    return value
 
 
 def simple_page(
@@ -136,6 +158,8 @@ def error_response_page(request: RawRequest, error: Exception) -> Response[bytes
     if not wants_page(request) or _is_api_request(request):
         return response
     problem = msgspec.json.decode(response.content)
+    if _is_for_customers(request):
+        return as_response(_customer_error_page(request, response, problem))
     error_page = page(
         "error.html",
         problem["title"],
@@ -147,6 +171,37 @@ def error_response_page(request: RawRequest, error: Exception) -> Response[bytes
         request_id=problem["requestId"],
     )
     return as_response(error_page)
+
+
+def _is_for_customers(request: RawRequest) -> bool:
+    """Whether the URL is one of a project's pages or of single sign-on, which customers visit."""
+    return request.scope["path"].startswith(CUSTOMER_PATHS)
+
+
+def _customer_error_page(request: RawRequest, response: Response[bytes], problem: dict[str, Any]) -> HttpResponse:
+    """The page of a problem, in plain words and the language of the visitor."""
+    status = response.status_code or problem["status"]
+    retry_after = response.headers.get("retry-after") or response.headers.get("Retry-After")
+    shown = text_of_code(
+        problem["code"],
+        status=status,
+        retry_after_seconds=int(retry_after) if retry_after and retry_after.isdigit() else None,
+        errors=[(error["path"], error["code"]) for error in problem.get("errors") or []],
+    )
+    language = match_language(language_parameter(request)) or match_language(
+        request.headers.get("accept-language", "")[:MAX_LANGUAGE_CHARACTERS]
+    )
+    return page(
+        "error.html",
+        FAILED,
+        status=status,
+        headers=response.headers,
+        language=language or DEFAULT_LANGUAGE,
+        error=shown,
+        next="",
+        code=problem["code"],
+        request_id=problem["requestId"],
+    )
 
 
 def _is_api_request(request: RawRequest) -> bool:

@@ -10,7 +10,14 @@ from minijinja import TemplateError
 from postern.web.pages import FOLDER, TEMPLATES, FormField, PageForm, page
 
 HOSTILE = """"'><script>alert(1)</script>{{ 7 * 7 }}{% raise %}"""
-PARTIALS = ("layout.html", "components.html", "hosted/layout.html", "hosted/back.html", "hosted/onwards.html")
+PARTIALS = (
+    "layout.html",
+    "components.html",
+    "hosted/layout.html",
+    "hosted/back.html",
+    "hosted/onwards.html",
+    "hosted/passkey-messages.html",
+)
 """Templates that other templates extend, include or import."""
 H = HOSTILE
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -35,6 +42,12 @@ HOSTED: dict[str, Any] = {
     # Pages of the OpenID provider.
     **dict.fromkeys(("account", "again", "client", "code", "destination", "detail", "session", "user_code"), H),
     "fields": {H: H},
+    "foot_links": [{"url": H, "text": H}],
+    "lang_query": H,
+    "language_name": H,
+    "languages": [{"code": H, "url": H, "name": H}],
+    "reason": H,
+    "switch_form": {"action": H, "fields": {H: H}},
     "links": [{"url": H, "text": H}],
     "scopes": [H],
     "third_party": True,
@@ -78,7 +91,7 @@ PAGES = [name for name in NAMES if name not in PARTIALS and not name.startswith(
 
 
 def values_of(name: str) -> dict[str, Any]:
-    return {"title": HOSTILE, "site": HOSTILE, "error": HOSTILE, **(VALUES.get(name) or HOSTED)}
+    return {"title": HOSTILE, "site": HOSTILE, "error": HOSTILE, "language": "de", **(VALUES.get(name) or HOSTED)}
 
 
 def test_every_template_has_test_values():
@@ -99,7 +112,7 @@ def test_every_value_is_escaped(name):
 @pytest.mark.parametrize("name", PAGES)
 def test_every_variable_of_a_template_is_passed(name):
     """This includes variables in branches that are not rendered, and variables with a default."""
-    used = TEMPLATES.undeclared_variables_in_template(name) - {"self", "field", "hidden"}
+    used = TEMPLATES.undeclared_variables_in_template(name) - {"self", "field", "hidden", "_"}
     assert used <= values_of(name).keys()
 
 

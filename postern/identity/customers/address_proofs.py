@@ -21,6 +21,7 @@ from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.platform.projects.quotas import require_quota
 from postern.security import passkeys
+from postern.web.languages import text
 
 
 async def register_customer(
@@ -107,7 +108,14 @@ async def verify_address(
         await store.verify_other_address(
             tx, project_id=call.project_id, customer_id=customer.id, email_key=email_key, now=call.now
         )
-        await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{secondary.email} was confirmed")
+        await mailer.notify(
+            tx,
+            call,
+            project,
+            customer,
+            "IDENTITY_CHANGED",
+            change=text("{sign_in} was confirmed", sign_in=secondary.email),
+        )
     else:
         # The verified address becomes the primary one; the unverified one is kept as a secondary one.
         old_email, old_key = customer.email, customer.email_key

@@ -114,6 +114,8 @@ class ProviderSignIn(Payload, tag="PROVIDER"):
     """None if the customer signs in, instead of linking the account."""
     hosted: bool
     """Whether the sign-in began on a hosted page, which continues it before the app gets its code."""
+    language: str = ""
+    """The language that the person chose on that page; "" for none."""
 
 
 class ProvenAccount(Payload, tag="IDENTITY"):

@@ -18,6 +18,7 @@ from postern.kernel.http.problems import Conflict, Problem
 from postern.kernel.values import new_id
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
+from postern.web.languages import text
 
 
 class AccountNotLinked(Conflict):
@@ -165,7 +166,9 @@ async def record_linked_identity(
 ) -> None:
     """Record the event that an account was linked to an existing customer, and notify the customer by mail."""
     await events.record(tx, call, "customer.linked", customer.id, provider=identity.provider, mergedCustomerId=None)
-    await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{identity.provider} was added")
+    await mailer.notify(
+        tx, call, project, customer, "IDENTITY_CHANGED", change=text("{sign_in} was added", sign_in=identity.provider)
+    )
 
 
 async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity) -> CustomerRow:

@@ -46,6 +46,7 @@ from postern.platform.projects.model import Project
 from postern.protocols.oidc.authorization import matches_challenge
 from postern.security import challenges
 from postern.security.challenges import CodeInvalid
+from postern.web.languages import text
 
 
 class IdentityMissing(Missing):
@@ -155,7 +156,9 @@ async def unlink_identity(call: Call, key: str) -> None:
         await store.delete_identities(tx, project_id=call.project_id, customer_id=customer.id, provider=key)
         await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
         await events.record(tx, call, "customer.unlinked", customer.id, provider=key)
-        await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=f"{key} was removed")
+        await mailer.notify(
+            tx, call, project, customer, "IDENTITY_CHANGED", change=text("{sign_in} was removed", sign_in=key)
+        )
 
 
 async def _link(

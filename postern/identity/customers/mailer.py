@@ -27,6 +27,7 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.model import SECURITY_MAILS, Project, SecurityMail
 from postern.security.mail_limits import MailPolicy
 from postern.security.sessions import is_trusted_test
+from postern.web.languages import DEFAULT_LANGUAGE, Text, asked_language, format_moment, translated
 from postern.web.mails import render_mail
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class MailContent(Record):
     values: dict[str, str]
     test: bool = False
     """Whether a TEST key caused the e-mail; then it is captured instead of delivered."""
+    language: str = ""
+    """The language that the request asked for; "" for the project's default."""
 
 
 async def enqueue_security_mail(
@@ -74,7 +77,7 @@ async def enqueue_security_mail(
     """
     # A publishable TEST key is public: it must not keep a security notice from the customer.
     test = is_trusted_test(call.caller) if kind in SECURITY_MAILS else call.caller.environment == "TEST"
-    content = MailContent(kind=kind, to=to, values=values, test=test)
+    content = MailContent(kind=kind, to=to, values=values, test=test, language=asked_language(call) or "")
     mail_id = new_id()
     await store.insert_mail(
         tx,
@@ -89,15 +92,24 @@ async def enqueue_security_mail(
 
 
 async def notify(
-    tx: Transaction, call: Call, project: Project, customer: CustomerRow, kind: SecurityMail, **values: str
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, kind: SecurityMail, **values: str | Text
 ) -> None:
-    """Queue a notice to a customer's primary address about a change to their account.
+    """Queue a notice to a customer's primary address about a change to their account. A `Text` is translated.
 
     Does nothing if the project has switched this notice off, or the customer has no address.
     """
     if kind in project.settings.sign_in.security_mails and customer.email is not None:
-        time = call.now.strftime("%Y-%m-%d %H:%M UTC")
-        await enqueue_security_mail(tx, call, kind, customer.email, customer.id, time=time, **values)
+        language = asked_language(call) or mail_language(project)
+        shown = {
+            name: translated(language, value) if isinstance(value, Text) else value for name, value in values.items()
+        }
+        shown["time"] = format_moment(language, call.now)
+        await enqueue_security_mail(tx, call, kind, customer.email, customer.id, **shown)
+
+
+def mail_language(project: Project) -> str:
+    """The language of e-mails whose recipient asked for none."""
+    return project.settings.sign_in.default_language or DEFAULT_LANGUAGE
 
 
 async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
@@ -186,6 +198,7 @@ async def _send(world: "World", project_id: UUID, content: MailContent, expires_
         expires_at=expires_at,
         tag="sign-in",
         test=content.test,
+        language=content.language,
         **content.values,
     )
 
@@ -199,15 +212,27 @@ async def send_rendered(
     expires_at: Moment | None,
     tag: str,
     test: bool,
-    **values: str,
+    language: str = "",
+    **values: str | Moment,
 ) -> None:
     """Render a template of `web/templates/mail` with `values`, and send it from the project's sender (`sender_of`).
 
+    `language` is one of LANGUAGES, or "" for the project's default; a Moment is shown as its readers write it.
     The mail is not delivered after `expires_at`. With `test` it is captured instead of delivered. Raises the problems
     of `send_project_mail`.
     """
     project = await projects.require_project(world.db, project_id)
-    mail = render_mail(template, app=app_name(project), accent=project.settings.sign_in.accent_color, **values)
+    language = language or mail_language(project)
+    shown = {
+        name: value if isinstance(value, str) else format_moment(language, value) for name, value in values.items()
+    }
+    mail = render_mail(
+        template,
+        app=app_name(project),
+        accent=project.settings.sign_in.accent_color,
+        language=language,
+        **shown,
+    )
     await send_project_mail(
         world,
         project_id,

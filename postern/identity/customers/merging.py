@@ -38,6 +38,7 @@ from postern.platform.events import history_store
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 from postern.security import passkeys
+from postern.web.languages import text
 
 LINK_TRIES = 5
 """How many times the operation is attempted, in total, when concurrent requests use the same identifier."""
@@ -141,7 +142,7 @@ async def _merge_second_factor(tx: Transaction, call: Call, survivor: CustomerRo
     await end_sessions(tx, call, survivor.id)
     await events.record(tx, call, "customer.mfa_enabled", survivor.id, method="TOTP")
     project = await projects.require_project(tx, call.project_id)
-    change = "An account was merged into yours, and its second factor is now that of your account"
+    change = text("An account was merged into yours, and its second factor is now that of your account")
     await mailer.notify(tx, call, project, survivor, "MFA_CHANGED", change=change)
 
 

@@ -72,6 +72,7 @@ from postern.security.breaches import PasswordBreached, require_unbreached
 from postern.security.mail_limits import clear_counts
 from postern.security.passwords import PasswordCommon, hash_password, require_uncommon
 from postern.security.sessions import SessionMissing
+from postern.web.languages import text
 
 CSV_HEADER = (
     *("id", "email", "emailVerifiedAt", "phone", "name", "externalUserId", "roles", "providers"),
@@ -389,7 +390,7 @@ async def reset_customer_mfa(call: Call, id: UUID) -> None:
         await events.record(tx, call, "customer.mfa_reset", id)
         if customer.mfa_enabled_at is not None:
             project = await projects.require_project(tx, call.project_id)
-            change = f"The second factor was removed by {mailer.app_name(project)}"
+            change = text("The second factor was removed by {app}", app=mailer.app_name(project))
             await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=change)
         await audit.record(tx, call, "customer.mfa_reset", "Customer", id)
 

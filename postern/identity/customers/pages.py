@@ -39,7 +39,9 @@ from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passkeys import PASSKEY_CHALLENGE_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
 from postern.web.colors import style_of
+from postern.web.languages import LANGUAGES, Text, chosen_language, language_of, text
 from postern.web.pages import SCRIPT_SOURCES, page, read_form
+from postern.web.problem_texts import text_of
 from postern.web.qr import qr_code
 
 P = ParamSpec("P")
@@ -99,6 +101,7 @@ FIELDS = {
     "codeChallenge": "S256 code challenge (RFC 7636).",
     "state": "Value of the app, returned to `redirectUrl` unchanged.",
     "then": "`passkey` to offer adding a passkey after sign-in.",
+    "switch": "If this is sent, the page is shown again, in the language `lang` of the query.",
 }
 """All fields of the forms of these pages; each page has some of them."""
 
@@ -420,8 +423,8 @@ async def forget_password_by_page(call: Call, request: RawRequest) -> HttpRespon
 
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
         await credentials.request_password_reset(call, msgspec.convert({"email": form["email"]}, SignInLinkRequest))
-        message = "If there is an account with this address, we have sent it a link. It is valid for 30 minutes."
-        return await hosted_page(call, "notice.html", flow, heading="Check your e-mail", message=message)
+        message = text("If there is an account with this address, we have sent it a link. It is valid for 30 minutes.")
+        return await hosted_page(call, "notice.html", flow, heading=text("Check your e-mail"), message=message)
 
     return await _process_form(call, request, "forgot.html", act, needs_flow=False)
 
@@ -430,7 +433,7 @@ async def forget_password_by_page(call: Call, request: RawRequest) -> HttpRespon
 async def reset_page(call: Call, token: str = "") -> HttpResponse:
     """The page of a reset link. Opening it does not use up the link; a used or expired link shows a message."""
     if not await credentials.is_reset_open(call, token):
-        message = "This link was already used or has expired. Request a new one."
+        message = text("This link was already used or has expired. Request a new one.")
         return await hosted_page(call, "expired-link.html", None, message=message)
     return await hosted_page(call, "reset.html", None, token=token)
 
@@ -443,8 +446,8 @@ async def reset_password_by_page(call: Call, request: RawRequest) -> HttpRespons
     async def act(form: dict[str, str], flow: HostedFlow | None) -> HttpResponse:
         body = msgspec.convert({"token": form["token"], "password": form["password"]}, credentials.PasswordReset)
         await credentials.reset_password(call, body)
-        message = "Your password was changed. Sign in with the new one."
-        return await hosted_page(call, "notice.html", None, heading="Done", message=message)
+        message = text("Your password was changed. Sign in with the new one.")
+        return await hosted_page(call, "notice.html", None, heading=text("Done"), message=message)
 
     return await _process_form(call, request, "reset.html", act, needs_flow=False)
 
@@ -465,6 +468,10 @@ async def _process_form(
     """
     form = await read_form(request)
     flow = await _read_flow(call, form) if needs_flow or "redirectUrl" in form else None
+    entered: dict[str, Any] = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
+    entered["challenge"] = form.get("challengeId", "")
+    if "switch" in form:
+        return await hosted_page(call, template, flow, **entered, **values)  # Only in another language.
     try:
         return await act(form, flow)
     except SsoRequired as required:
@@ -472,20 +479,18 @@ async def _process_form(
             return await _sso_page(call, flow, required.sign_on)
         problem: Problem = required
     except KeyError as missing:
-        problem = Invalid(f"Please fill in: {missing.args[0]}.")
+        problem = Invalid.at(f"/{missing.args[0]}", "This field is missing.", "field_missing")
     except msgspec.ValidationError:
-        problem = Invalid("Please check what you entered: something is too short, too long or misspelled.")
+        problem = Invalid()
     except Problem as raised:
         problem = raised
-    entered: dict[str, Any] = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
     return await hosted_page(
         call,
         template,
         flow,
         status=problem.status,
         retry_after=problem.retry_after_seconds,
-        error=_message_of(problem),
-        challenge=form.get("challengeId", ""),
+        error=text_of(problem),
         **entered,
         **values,
     )
@@ -530,7 +535,7 @@ async def _enrollment_page(call: Call, flow: HostedFlow, token: str, problem: Pr
         flow,
         status=200 if problem is None else problem.status,
         retry_after=None if problem is None else problem.retry_after_seconds,
-        error="" if problem is None else _message_of(problem),
+        error="" if problem is None else text_of(problem),
         mfaToken=token,
         uri=enrollment.uri,
         key=" ".join(enrollment.secret[start : start + 4] for start in range(0, len(enrollment.secret), 4)),
@@ -548,6 +553,9 @@ async def _return_to_app(call: Call, flow: HostedFlow, customer_id: UUID, sessio
         subject_id=customer_id,
     )
     parameters = {"code": token, **({"state": flow.state} if flow.state else {})}
+    chosen = chosen_language(call.origin)
+    if chosen and flow.redirect_url == rules.provider_return_url(call):
+        parameters["lang"] = chosen  # The OpenID provider of this server has pages in this language, too.
     headers = {
         "Location": authorization_url(flow.redirect_url, **parameters),
         "Cache-Control": "no-store",
@@ -588,9 +596,10 @@ async def hosted_page(
     *,
     status: int = 200,
     retry_after: int | None = None,
-    error: str = "",
+    error: str | Text = "",
     form_target: str | None = None,
     headers: dict[str, str] | None = None,
+    switch_url: str | None = None,
     **values: Any,
 ) -> HttpResponse:
     """Render a template of `hosted/` with `values` and the project's branding.
@@ -598,10 +607,14 @@ async def hosted_page(
     `flow` is None if no app began a flow, as with a mailed link. Providers and single sign-on are offered only with a
     flow, and not if the customer is going to add a passkey (`then=passkey`). `retry_after` is in seconds.
     `form_target` is the URL to which the form of the page is posted or redirects, if it is not one of this server.
+    `switch_url` shows this page again, for the links to other languages; pages of this module have their own.
     """
     project = await sign_in.project_of_call(call)
     settings = project.settings.sign_in
     fields = flow.fields() if flow else {}
+    language = language_of(call.origin, default=settings.default_language)
+    chosen = chosen_language(call.origin)
+    chosen_fields = {"lang": chosen} if chosen else {}
     adds_passkey = flow is not None and flow.adds_passkey
     offers_providers = flow is not None and not adds_passkey
     rows = await provider_store.providers(call.db, project_id=call.project_id) if offers_providers else []
@@ -611,11 +624,9 @@ async def hosted_page(
         and _supports_passkeys(call, project)
         and not (sso_only and template == "sign-in.html")
     )
+    start_query = urlencode({**fields, **chosen_fields, "hosted": "true"})
     providers = [
-        {
-            "name": row.name,
-            "url": f"{_auth_path(call)}/providers/{row.key}/start?{urlencode({**fields, 'hosted': 'true'})}",
-        }
+        {"name": row.name, "url": f"{_auth_path(call)}/providers/{row.key}/start?{start_query}"}
         for row in rows
         if row.enabled and not sso_only
     ]
@@ -630,6 +641,7 @@ async def hosted_page(
         f"hosted/{template}",
         status=status,
         policy=content_security,
+        language=language,
         headers={**(headers or {}), **({"Retry-After": str(retry_after)} if retry_after is not None else {})},
         site=mailer.app_name(project),
         error=error,
@@ -644,36 +656,61 @@ async def hosted_page(
         flow=fields,
         adds_passkey=adds_passkey,
         home=_home_of(settings.redirect_urls),
-        query=urlencode(fields),
+        query=urlencode({**fields, **chosen_fields}),
+        lang_query=f"?{urlencode(chosen_fields)}" if chosen_fields else "",
+        foot_links=[
+            {"url": url, "text": name}
+            for url, name in (
+                (settings.privacy_url, text("Privacy")),
+                (settings.terms_url, text("Terms")),
+                (settings.help_url, text("Help")),
+            )
+            if url is not None
+        ],
+        **_language_switch(call, template, language, fields, values, switch_url),
         **{**BLANK, **values},
     )
+
+
+def _language_switch(
+    call: Call, template: str, language: str, fields: dict[str, str], values: dict[str, Any], switch_url: str | None
+) -> dict[str, Any]:
+    """The values of the page's foot that offer the other languages. None are offered on pages that cannot be shown
+    again, such as that with the recovery codes.
+
+    Pages that only a form can open are opened again by a form, which has a field `switch`.
+    """
+    pages_path = f"{_auth_path(call)}/pages"
+    form: dict[str, Any] | None = None
+    if template in ("sign-in.html", "sign-up.html", "forgot.html"):
+        switch_url = f"{pages_path}/{template.removesuffix('.html')}?{urlencode(fields)}"
+    elif template in ("mfa.html", "mfa-enroll.html"):
+        switch_url = f"{pages_path}/mfa?{urlencode({**fields, 'mfaToken': values.get('mfaToken', '')})}"
+    elif template == "reset.html":
+        switch_url = f"{pages_path}/reset?{urlencode({'token': values.get('token', '')})}"
+    elif template == "verify.html":
+        switch_url = f"{pages_path}/{values['action']}"
+        form = {**fields, "challengeId": values.get("challenge", ""), "email": values.get("email", "")}
+    elif template == "passkey.html":
+        switch_url = f"{pages_path}/passkey/add"
+        form = {**fields, "pageToken": values.get("pageToken", "")}
+    path, _, query = (switch_url or "").partition("?")
+    offered = [
+        {"code": code, "name": name, "url": f"{path}?{'&'.join(part for part in (query, f'lang={code}') if part)}"}
+        for code, name in LANGUAGES.items()
+        if switch_url is not None and code != language
+    ]
+    return {
+        "languages": offered,
+        "language_name": LANGUAGES[language],
+        "switch_form": None if form is None else {"action": switch_url, "fields": form},
+    }
 
 
 def _home_of(redirect_urls: list[str]) -> str:
     """Where a page without a flow links to: the origin of the project's first redirect URL, or "" if it has none."""
     parts = urlsplit(redirect_urls[0]) if redirect_urls else None
     return f"{parts.scheme}://{parts.netloc}/" if parts and parts.scheme in ("http", "https") else ""
-
-
-MESSAGES: dict[str, str] = {
-    "sign_in_failed": "Wrong email or password.",
-    "code_invalid": "This code or link is wrong, has expired or was already used. Request a new one.",
-    "method_off": "You cannot sign in this way here. Choose another one.",
-    "sign_up_closed": "New accounts are by invitation only. Ask for an invitation.",
-    "email_taken": "There is an account with this address already. Sign in instead.",
-    "last_sign_in_method": "This is your only way to sign in.",
-    "sso_required": "Sign in with your organization's sign-in. If that does not work, ask its administrator.",
-}
-
-
-def _message_of(problem: Problem) -> str:
-    """The error message of a page, worded for the customer."""
-    text = MESSAGES.get(problem.code(), problem.detail)
-    if problem.retry_after_seconds is not None and problem.status == 429:
-        minutes = -(-problem.retry_after_seconds // 60)
-        wait = "a minute" if minutes == 1 else f"{minutes} minutes"
-        text = f"Too many attempts. Try again in {wait}."
-    return text
 
 
 async def _read_flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
@@ -706,7 +743,8 @@ def _credential_of(form: dict[str, str]) -> dict[str, Any]:
     try:
         return msgspec.json.decode(form["credential"], type=dict[str, Any])
     except msgspec.DecodeError:
-        raise Invalid("Your browser sent no passkey. Passkeys need JavaScript: switch it on and try again.") from None
+        message = "Your browser sent no passkey. Passkeys need JavaScript: switch it on and try again."
+        raise Invalid.at("/credential", message, "passkey_missing") from None
 
 
 def _code_of(form: dict[str, str]) -> CodeVerification:

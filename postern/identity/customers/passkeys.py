@@ -43,6 +43,7 @@ from postern.security.passkeys import (
     RelyingParty,
     TooManyPasskeys,
 )
+from postern.web.languages import text
 
 
 @post(
@@ -88,7 +89,7 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
         await events.record(
             tx, call, "customer.passkey_added", customer.id, passkeyId=str(passkey.id), name=passkey.name
         )
-        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A passkey was added")
+        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=text("A passkey was added"))
     return passkey
 
 
@@ -121,7 +122,7 @@ async def remove_passkey(call: Call, id: UUID) -> None:
             await store.delete_identities(tx, project_id=call.project_id, customer_id=customer.id, provider="PASSKEY")
             await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
         await events.record(tx, call, "customer.passkey_removed", customer.id, passkeyId=str(id))
-        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A passkey was removed")
+        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=text("A passkey was removed"))
 
 
 @post(

@@ -72,6 +72,7 @@ from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.secrets import new_token
 from postern.security.sessions import is_trusted_test
+from postern.web.languages import chosen_language
 
 ProviderKind = Literal["OIDC", "GOOGLE", "MICROSOFT", "APPLE", "GITHUB"]
 ISSUERS: dict[str, str] = {
@@ -323,6 +324,7 @@ async def start_provider(
             code_challenge=code_challenge,
             linking=linking,
             hosted=hosted and linking is None,
+            language=chosen_language(call.origin) or "",
         ),
         PROVIDER_LIFE,
     )
@@ -391,6 +393,8 @@ async def provider_callback(
     if flow.hosted and "code" in app_parameters:
         url = _continue_url(call)
         parameters = {"redirectUrl": flow.redirect_url, "codeChallenge": flow.code_challenge, **app_parameters}
+        if flow.language:
+            parameters["lang"] = flow.language
     return _redirect(authorization_url(url, **parameters), cookie=_cookie(call, state, "", 0))
 
 

@@ -43,6 +43,7 @@ from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.second_factor import UsedFactor
 from postern.security.subjects import Subject
 from postern.security.totp import RECOVERY_LENGTH, matching_step, totp_key, totp_uri
+from postern.web.languages import text
 
 ENROLLMENT_TRIES = 30
 """How many requests one enrollment token allows. There is no need for a lower limit against guessed codes: the holder
@@ -230,7 +231,7 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
     async with call.db.transaction() as tx:
         customer = await remove_second_factor(tx, call, await lock_calling_customer(tx, call))
         await events.record(tx, call, "customer.mfa_disabled", customer.id, method="TOTP")
-        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="The second factor was turned off")
+        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=text("The second factor was turned off"))
 
 
 @post(
@@ -246,7 +247,7 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
     async with call.db.transaction() as tx:
         customer = await lock_calling_customer(tx, call)
         codes = await second_factor.renew_recovery_codes(tx, call, customer.subject)
-        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="New recovery codes were created")
+        await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=text("New recovery codes were created"))
     return CustomerRecoveryCodes(codes=codes)
 
 
@@ -274,7 +275,7 @@ async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> Customer
             raise CodeInvalid
         await challenges.consume(tx, challenge)
         if used_factor == "recovery":
-            await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A recovery code was used")
+            await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=text("A recovery code was used"))
         pending = challenge.payload
         methods = [*pending.methods, used_factor]
         return await complete_sign_in(tx, call, project, customer, methods, second_factor_done=True, context=pending)
@@ -308,7 +309,7 @@ async def _record_turned_on(
     await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=call.now, now=call.now)
     await end_sessions(tx, call, customer.id, except_session_id=except_session_id)
     await events.record(tx, call, "customer.mfa_enabled", customer.id, method="TOTP")
-    await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change="A second factor was turned on")
+    await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=text("A second factor was turned on"))
 
 
 async def _require_second_factor(

@@ -6,6 +6,7 @@ While the customer signs in or is asked for consent, the request is stored as a 
 browser. Errors go to the client only after its id and redirect URI were checked; before that they are shown.
 """
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -69,7 +70,9 @@ from postern.protocols.oidc.authorization import code_challenge
 from postern.security import challenges, session_store
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.secrets import new_token
+from postern.web.languages import Text, chosen_language, match_language, text
 from postern.web.pages import read_form
+from postern.web.problem_texts import text_of
 
 HTML = ("text/html",)
 AUTHORIZE_RATE = RateLimit("oauth-authorize", 60, timedelta(seconds=10))
@@ -77,8 +80,10 @@ AUTHORIZE_RATE = RateLimit("oauth-authorize", 60, timedelta(seconds=10))
 REQUEST_TRIES = 30
 """How often the pages of one authorization request can be opened or submitted."""
 BODY_LIMIT = 16_384
-DEVICE_EXPIRED = "The code of the device has expired or was used already. Look at the device again."
-EXPIRED = "This sign-in has expired or is finished already. Go back to the app and start again."
+DEVICE_EXPIRED = text("The code of the device has expired or was used already. Look at the device again.")
+EXPIRED = text("This sign-in has expired or is finished already. Go back to the app and start again.")
+OTHER_BROWSER = text("This sign-in was begun in another browser, or cookies are blocked.")
+NOT_SIGNED_IN = text("You were not signed in. Try again, or sign in another way.")
 LOGIN_REQUIRED = OAuthError("login_required", "The customer must sign in.")
 CONSENT_REQUIRED = OAuthError("consent_required", "The customer must allow the client its scopes.")
 Step = Literal["SIGN_IN", "CONSENT"]
@@ -98,6 +103,7 @@ PARAMETERS = {
     "max_age": "Maximum age of the sign-in, in seconds.",
     "login_hint": "E-mail address to enter into the sign-in page.",
     "id_token_hint": "ID token of the customer who should be signed in.",
+    "ui_locales": "Preferred languages of the pages, separated by spaces, such as `de en`.",
 }
 
 
@@ -140,6 +146,7 @@ async def authorize(call: Call, request: RawRequest) -> HttpResponse:
         if step == "CONSENT":
             return client_response(call, target, CONSENT_REQUIRED.parameters())
         return client_response(call, target, LOGIN_REQUIRED.parameters())
+    call = _in_language(call, stored)
     stored = msgspec.structs.replace(stored, browser=new_token(32))
     token, _ = await challenges.issue_token(call.db, call, stored, REQUEST_LIFE)
     cookie = request_cookie(call, token, stored.browser, REQUEST_LIFE.total_seconds())
@@ -188,19 +195,24 @@ async def continue_authorization(
         return NO_EFFECT
     try:
         challenge = await _stored_request(call, request, state)
+        call = _in_language(call, challenge.payload)
         client = await _client_of(call, challenge.payload)
     except OAuthError as refused:
         return await error_page(call, refused)
     again = _sign_in_url(call, state, challenge.payload)
     if error or not code:
-        return await _try_again_page(call, again, "You were not signed in. Try again, or sign in another way.")
+        return await _try_again_page(call, again, NOT_SIGNED_IN)
     try:
         body = AuthorizationCodeGrant(code=code, code_verifier=_verifier(call, state))
         signed_in = await providers.exchange_authorization_code(call, body)
     except (CodeInvalid, CustomerRefreshTokenInvalid, SignInBlocked, SsoRequired) as problem:
-        return await _try_again_page(call, again, problem.detail)
+        return await _try_again_page(call, again, text_of(problem))
     if signed_in.mfa_required:
-        query = {**_flow_parameters(call, state), "mfaToken": signed_in.mfa_token or ""}
+        query = {
+            **_flow_parameters(call, state),
+            **_language_parameter(call, challenge.payload),
+            "mfaToken": signed_in.mfa_token or "",
+        }
         return redirect(f"{_pages_url(call)}/mfa?{urlencode(query)}", status=303)
     assert signed_in.session_id is not None
     if client.is_test:
@@ -217,7 +229,7 @@ async def continue_authorization(
         "oauth-continue.html",
         None,
         headers={"Set-Cookie": session_cookie(call, signed_in.session_id, test=client.is_test)},
-        url=f"{call.world.settings.public_url}{oauth_path(call)}/resume?{urlencode({'token': state})}",
+        url=_resume_url(call, challenge.payload, state),
         client=client.name,
     )
 
@@ -237,6 +249,7 @@ async def resume_authorization(call: Call, request: RawRequest, token: str = "")
     try:
         challenge = await _stored_request(call, request, token)
         stored = challenge.payload
+        call = _in_language(call, stored)
         client = await _client_of(call, stored)
     except OAuthError as error:
         return await error_page(call, error)
@@ -278,6 +291,7 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
     try:
         challenge = await _stored_request(call, request, token)
         stored = challenge.payload
+        call = _in_language(call, stored)
         client = await _client_of(call, stored)
     except OAuthError as error:
         return await error_page(call, error)
@@ -290,18 +304,20 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
                 ):
                     raise CodeInvalid  # The device was allowed or denied in another request.
         except CodeInvalid:
-            text = EXPIRED if stored.device_id is None else DEVICE_EXPIRED
-            return await error_page(call, OAuthError("invalid_request", text))
+            message = EXPIRED if stored.device_id is None else DEVICE_EXPIRED
+            return await error_page(call, OAuthError("invalid_request", message))
         cookie = forget_request(call, token)
         if stored.device_id is not None:
-            return await _device_notice(call, "The device was not signed in", "You can close this page.", cookie)
+            return await _device_notice(
+                call, text("The device was not signed in"), text("You can close this page."), cookie
+            )
         denied = OAuthError("access_denied", "The customer did not allow this.")
         return client_response(call, target_of(stored), denied.parameters(), after_form=True, cookies=cookie)
     signed_in = await browser_session(call, request, test=client.is_test)
     step = await _next_step(call, client, stored, signed_in)
     if signed_in is None or step == "SIGN_IN" or form.get("session") != str(signed_in.session_id):
         # The session ended or changed while the page was open: go on with the present one.
-        return redirect(f"{call.world.settings.public_url}{oauth_path(call)}/resume?{urlencode({'token': token})}")
+        return redirect(_resume_url(call, stored, token))
     return await _issue_code(call, stored, signed_in, challenge=challenge, token=token, consented=True)
 
 
@@ -359,7 +375,7 @@ async def _stored_request(call: Call, request: RawRequest, token: str) -> Challe
     except CodeInvalid:
         raise OAuthError("invalid_request", EXPIRED) from None
     if not is_same_browser(call, request, token, challenge.payload):
-        raise OAuthError("invalid_request", "This sign-in was begun in another browser, or cookies are blocked.")
+        raise OAuthError("invalid_request", OTHER_BROWSER)
     return challenge
 
 
@@ -443,12 +459,12 @@ async def _issue_code(
         return await error_page(call, OAuthError("invalid_request", EXPIRED if device is None else DEVICE_EXPIRED))
     cookie = None if token is None else forget_request(call, token)
     if device is not None:
-        text = "You can go back to it and close this page."
-        return await _device_notice(call, "The device is signed in", text, cookie)
+        message = text("You can go back to it and close this page.")
+        return await _device_notice(call, text("The device is signed in"), message, cookie)
     return client_response(call, target_of(stored), {"code": code}, after_form=consented, cookies=cookie)
 
 
-async def _device_notice(call: Call, heading: str, message: str, cookie: str | None) -> HttpResponse:
+async def _device_notice(call: Call, heading: Text, message: Text, cookie: str | None) -> HttpResponse:
     headers = None if cookie is None else {"Set-Cookie": cookie}
     return await pages.hosted_page(call, "notice.html", None, headers=headers, heading=heading, message=message)
 
@@ -474,7 +490,7 @@ async def begin_device_request(call: Call, client: ClientRow, device: DeviceRow)
         user_code=device.user_code,
     )
     token, _ = await challenges.issue_token(call.db, call, stored, REQUEST_LIFE)
-    url = f"{call.world.settings.public_url}{oauth_path(call)}/resume?{urlencode({'token': token})}"
+    url = _resume_url(call, stored, token)
     cookie = request_cookie(call, token, stored.browser, REQUEST_LIFE.total_seconds())
     return redirect(url, status=303, cookies=cookie)
 
@@ -502,9 +518,9 @@ async def _consent_page(
     descriptions = await access.descriptions_of_permissions(call.db, call.project_id, permission_scopes(stored.scopes))
     parts = urlsplit(stored.redirect_uri)
     links = (
-        (client.website_url, "website"),
-        (client.privacy_url, "privacy policy"),
-        (client.terms_url, "terms of service"),
+        (client.website_url, text("website")),
+        (client.privacy_url, text("privacy policy")),
+        (client.terms_url, text("terms of service")),
     )
     return await pages.hosted_page(
         call,
@@ -522,7 +538,8 @@ async def _consent_page(
         scopes=described_scopes(stored.scopes, descriptions),
         destination="" if stored.device_id else parts.hostname or f"{parts.scheme}:",
         user_code=shown_user_code(stored.user_code),
-        links=[{"url": url, "text": text} for url, text in links if url is not None],
+        switch_url=f"{oauth_path(call)}/resume?{urlencode({'token': token})}",
+        links=[{"url": url, "text": name} for url, name in links if url is not None],
     )
 
 
@@ -531,8 +548,16 @@ def shown_user_code(code: str) -> str:
     return f"{code[:4]}-{code[4:]}" if code else ""
 
 
-async def _try_again_page(call: Call, url: str, message: str) -> HttpResponse:
-    return await pages.hosted_page(call, "oauth-error.html", None, status=400, code="", detail=message, again=url)
+async def _try_again_page(call: Call, url: str, message: Text) -> HttpResponse:
+    return await pages.hosted_page(
+        call, "oauth-error.html", None, status=400, code="", reason="", detail=message, again=url
+    )
+
+
+def _resume_url(call: Call, stored: AuthorizationRequest, token: str) -> str:
+    """The URL that continues a stored request, in the language of the page."""
+    query = urlencode({"token": token, **_language_parameter(call, stored)})
+    return f"{call.world.settings.public_url}{oauth_path(call)}/resume?{query}"
 
 
 # The sign-in on the hosted pages, with the provider as the app: it keeps a code verifier of its own.
@@ -541,10 +566,22 @@ async def _try_again_page(call: Call, url: str, message: str) -> HttpResponse:
 def _sign_in_url(call: Call, token: str, stored: AuthorizationRequest) -> str:
     """The URL of the hosted page on which the customer signs in, or signs up with `prompt=create`."""
     name = "sign-up" if "create" in stored.prompts else "sign-in"
-    parameters = _flow_parameters(call, token)
+    parameters = {**_flow_parameters(call, token), **_language_parameter(call, stored)}
     if stored.login_hint:
         parameters["email"] = stored.login_hint
     return f"{_pages_url(call)}/{name}?{urlencode(parameters)}"
+
+
+def _language_parameter(call: Call, stored: AuthorizationRequest) -> dict[str, str]:
+    """The parameter `lang` of a page: what the customer chose, or the best of `ui_locales`."""
+    language = chosen_language(call.origin) or match_language(stored.ui_locales)
+    return {"lang": language} if language else {}
+
+
+def _in_language(call: Call, stored: AuthorizationRequest) -> Call:
+    """The call with the language of the request, unless the customer chose another one."""
+    language = _language_parameter(call, stored).get("lang", "")
+    return replace(call, origin=replace(call.origin, language=language))
 
 
 def _flow_parameters(call: Call, token: str) -> dict[str, str]:

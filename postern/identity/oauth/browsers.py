@@ -25,6 +25,7 @@ from postern.kernel.values import Moment
 from postern.platform.events import operations as events
 from postern.protocols.oidc.authorization import authorization_url
 from postern.security import session_store
+from postern.web.languages import language_of, text
 from postern.web.pages import SCRIPT_SOURCES, page
 
 SESSION_COOKIE = "postern-oauth-"
@@ -33,6 +34,7 @@ SESSION_PURPOSE = "oauth-browser-session"
 REQUEST_COOKIE = "postern-request-"
 """Prefix of the names of the cookies that bind an authorization request to the browser that made it."""
 
+REQUEST_REFUSED = text("The app that sent you here has made a mistake in its request.")
 NO_EFFECT = HttpResponse(media_type="text/html")
 """The response to HEAD of the endpoints that sign in and out: programs that check a link must not use it up."""
 
@@ -156,8 +158,9 @@ def client_response(
         policy = {**SCRIPT_SOURCES, "form-action": f"https: {source}"}  # The client may redirect the post.
         return page(
             "sso/post.html",
-            "Going back to the app",
+            text("Going back to the app"),
             policy=policy,
+            language=language_of(call.origin),
             headers=None if cookies is None else {"Set-Cookie": cookies},
             site="",
             action=target.redirect_uri,
@@ -179,7 +182,14 @@ async def error_page(call: Call, error: OAuthError) -> HttpResponse:
     """A page for an error that must not be sent to the client, because client or redirect URI are not known to be
     right."""
     return await pages.hosted_page(
-        call, "oauth-error.html", None, status=error.status, code=error.error, detail=error.description, again=""
+        call,
+        "oauth-error.html",
+        None,
+        status=error.status,
+        code=error.error,
+        detail=error.shown or REQUEST_REFUSED,
+        reason="" if error.shown else error.description,
+        again="",
     )
 
 

@@ -8,6 +8,7 @@ the customer enters in a browser.
 import secrets
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from postern.identity.customers import pages
 from postern.identity.oauth import device_store, store
@@ -23,12 +24,15 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.values import Moment, new_id
 from postern.security.secrets import new_token
+from postern.web.languages import Text, text
 from postern.web.pages import read_form
+from postern.web.problem_texts import text_of
 
 HTML = ("text/html",)
 USER_CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """Consonants only, so that no words come out, and case does not matter (RFC 8628 §6.1)."""
 USER_CODE_LENGTH = 8
+DEVICE_CODE_WRONG = text("This code is wrong or has expired. Look at the device again.")
 USER_CODE_RATE = RateLimit("oauth-user-code", 10, timedelta(minutes=1))
 """Maximum codes that one network can try with one process. There are 25,600,000,000."""
 MAX_COLLISIONS = 5
@@ -85,20 +89,27 @@ async def enter_device_code(call: Call, request: RawRequest) -> HttpResponse:
     entered = form.get("user_code", "")[:20]
     try:
         call.world.limiter.take(USER_CODE_RATE, f"{call.project_id}|{network_of(call.origin.ip)}")
-    except TooManyRequests:
-        return await _page(call, entered, "Too many attempts. Try again in a minute.", status=429)
+    except TooManyRequests as problem:
+        return await _page(call, entered, text_of(problem), status=429)
     code = "".join(character for character in entered.upper() if character in USER_CODE_LETTERS)
     device = await device_store.device_of_user_code(call.db, project_id=call.project_id, user_code=code, now=call.now)
     client = None if device is None else await store.client(call.db, project_id=call.project_id, id=device.client_id)
     if device is None or client is None:
-        return await _page(call, entered, "This code is wrong or has expired. Look at the device again.", status=400)
+        return await _page(call, entered, DEVICE_CODE_WRONG, status=400)
     return await begin_device_request(call, client, device)
 
 
-async def _page(call: Call, user_code: str, error: str = "", *, status: int = 200) -> HttpResponse:
+async def _page(call: Call, user_code: str, error: str | Text = "", *, status: int = 200) -> HttpResponse:
     action = f"{oauth_path(call)}/device"
     return await pages.hosted_page(
-        call, "oauth-device.html", None, status=status, error=error, action=action, user_code=user_code
+        call,
+        "oauth-device.html",
+        None,
+        status=status,
+        error=error,
+        switch_url=f"{action}?{urlencode({'user_code': user_code})}",
+        action=action,
+        user_code=user_code,
     )
 
 

@@ -5,6 +5,7 @@ import re
 from postern.kernel.http.operation import OtherError
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Record, to_json
+from postern.web.languages import Text
 
 NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 """Headers of responses with tokens (RFC 6749 §5.1)."""
@@ -35,9 +36,14 @@ PAGE_ERRORS = {400: OtherError("A page that says what is wrong with the request.
 
 
 class OAuthError(Exception):
-    """A request that is refused: an error code of OAuth, a description for developers, and the HTTP status."""
+    """A request that is refused: an error code of OAuth, a description for developers, and the HTTP status.
 
-    def __init__(self, error: str, description: str, status: int = 400) -> None:
+    A description that is a Text is for customers, too: pages show it in their language.
+    """
+
+    def __init__(self, error: str, description: str | Text, status: int = 400) -> None:
+        self.shown = description if isinstance(description, Text) else None
+        description = description.text if isinstance(description, Text) else description
         super().__init__(f"{error}: {description}")
         self.error, self.status = error, status
         # RFC 6749 §5.2 allows only these characters.

@@ -30,6 +30,7 @@ from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, as_id
 from postern.protocols.oidc.authorization import authorization_url
+from postern.web.languages import text
 from postern.web.pages import read_form
 
 HTML = ("text/html",)
@@ -148,6 +149,7 @@ async def _question(
         "oauth-logout.html",
         None,
         form_target=parameters.get("post_logout_redirect_uri"),
+        switch_url=f"{oauth_path(call)}/logout?{urlencode({n: parameters[n] for n in FIELDS if n in parameters})}",
         action=f"{oauth_path(call)}/logout/confirm",
         account=account,
         client="" if client is None or hint is None else client.name,
@@ -223,6 +225,6 @@ async def _after_logout(
         "notice.html",
         None,
         headers={"Set-Cookie": cookie},
-        heading="You are signed out",
-        message="You can close this page.",
+        heading=text("You are signed out"),
+        message=text("You can close this page."),
     )

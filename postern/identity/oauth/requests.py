@@ -15,6 +15,8 @@ from postern.security.challenges import Payload
 PARAMETER_LIMIT = 2_000
 """Longest value of a parameter, in characters; `id_token_hint` may be longer."""
 HINT_LIMIT = 8_192
+LOCALES_LIMIT = 256
+"""A longer `ui_locales` is cut off, in characters."""
 MAX_AGE_LIMIT = 31_536_000
 """A larger `max_age`, in seconds, is treated as this one: no session lives for a year."""
 PUSHED_PREFIX = "urn:ietf:params:oauth:request_uri:"
@@ -69,6 +71,8 @@ class AuthorizationRequest(Payload, tag="OAUTH_REQUEST"):
     """The device that shall be signed in, instead of the browser's client (RFC 8628)."""
     user_code: str = ""
     """The code that the device shows."""
+    ui_locales: str = ""
+    """The preferred languages, as sent."""
 
 
 class PushedRequest(Payload, tag="OAUTH_PUSHED"):
@@ -119,8 +123,8 @@ def read_request(
 ) -> AuthorizationRequest:
     """Check an authorization request of a client. `hint` has the claims of `id_token_hint`; None if it is invalid.
 
-    Raises OAuthError, which is redirected to the client. Parameters that are unknown, or only wishes (`ui_locales`,
-    `display`, `acr_values`, `claims`), are ignored.
+    Raises OAuthError, which is redirected to the client. Parameters that are unknown, or only wishes (`display`,
+     `acr_values`, `claims`), are ignored.
     """
     for name, value in parameters.items():
         if len(value) > (HINT_LIMIT if name == "id_token_hint" else PARAMETER_LIMIT):
@@ -157,6 +161,7 @@ def read_request(
         hint_subject=None if hint is None else hint["sub"],
         requested_at=now,
         browser="",
+        ui_locales=parameters.get("ui_locales", "")[:LOCALES_LIMIT],
     )
 
 

@@ -12,6 +12,7 @@ from postern.kernel.http.problems import Invalid
 from postern.kernel.outbound.ssrf import AddressRefused, Network, check_target, is_special, read_target
 from postern.kernel.values import Moment
 from postern.security.secrets import Secrets
+from postern.web.languages import Text, text
 
 LOOPBACK_IPS = frozenset(("127.0.0.1", "::1"))
 """The addresses of RFC 8252 §7.3. For native apps on them, the port is chosen when the app starts."""
@@ -20,11 +21,11 @@ HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 """A host with an optional port, as it can stand in a Content-Security-Policy."""
 SECRET_PREFIX = "ocs_"  # noqa: S105 - a label, not a secret
 SCOPE_TEXTS = {
-    "openid": "Know who you are (an identifier)",
-    "profile": "See your name",
-    "email": "See your e-mail address",
-    "phone": "See your phone number",
-    "offline_access": "Keep this access while you are not using it",
+    "openid": text("Know who you are (an identifier)"),
+    "profile": text("See your name"),
+    "email": text("See your e-mail address"),
+    "phone": text("See your phone number"),
+    "offline_access": text("Keep this access while you are not using it"),
 }
 """What the consent page says about the standard scopes."""
 
@@ -125,6 +126,6 @@ def permission_scopes(scopes: Iterable[str]) -> list[str]:
     return [scope for scope in scopes if scope not in STANDARD_SCOPES]
 
 
-def described_scopes(scopes: Sequence[str], descriptions: dict[str, str]) -> list[str]:
+def described_scopes(scopes: Sequence[str], descriptions: dict[str, str]) -> list[str | Text]:
     """What each scope allows, for the consent page. `descriptions` are those of permissions."""
     return [SCOPE_TEXTS.get(scope) or descriptions.get(scope) or scope for scope in scopes]

@@ -5,6 +5,7 @@ page does not accept the invitation, because mail scanners open links.
 """
 
 from dataclasses import replace
+from urllib.parse import urlencode
 
 from postern.identity.access import operations as access
 from postern.identity.customers.address_proofs import find_or_create_verified
@@ -33,14 +34,15 @@ from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.platform.events import operations as events
+from postern.web.languages import text
 from postern.web.pages import read_form
+from postern.web.problem_texts import PROBLEM_TEXTS, text_of
 
 PAGE = "/projects/{project_id}/auth/pages/invitation"
 STATUS_MESSAGES = {
-    "PENDING": "",
-    "ACCEPTED": "You have accepted this invitation.",
-    "REVOKED": "This invitation was withdrawn. Ask the person who invited you for a new one.",
-    "EXPIRED": "This invitation has expired. Ask the person who invited you for a new one.",
+    "ACCEPTED": text("You have accepted this invitation."),
+    "REVOKED": text("This invitation was withdrawn. Ask the person who invited you for a new one."),
+    "EXPIRED": text("This invitation has expired. Ask the person who invited you for a new one."),
 }
 
 
@@ -54,13 +56,19 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
         row = require_invitation_with_token(call, row, token)
         organization = await require_organization(call.db, call, row.organization_id)
     except (OrganizationInvitationMissing, OrganizationMissing):
-        message = "This link is no longer valid. Use the latest invitation that you received, or ask for a new one."
-        return await hosted_page(call, "notice.html", None, status=404, heading="Invitation", message=message)
+        message = PROBLEM_TEXTS["invitation_missing"]
+        return await hosted_page(call, "notice.html", None, status=404, heading=text("Invitation"), message=message)
     status = row.status_at(call.now)
     if status != "PENDING":
         return await hosted_page(call, "notice.html", None, heading=organization.name, message=STATUS_MESSAGES[status])
     return await hosted_page(
-        call, "invitation.html", None, organization=organization.name, email=row.email, token=token
+        call,
+        "invitation.html",
+        None,
+        switch_url=f"/projects/{call.project_id}/auth/pages/invitation?{urlencode({'token': token})}",
+        organization=organization.name,
+        email=row.email,
+        token=token,
     )
 
 
@@ -82,9 +90,18 @@ async def accept_invitation_by_page(call: Call, request: RawRequest) -> HttpResp
         name = await _accept(call, form.get("token", ""))
     except Problem as problem:
         return await hosted_page(
-            call, "notice.html", None, status=problem.status, heading="Invitation", message="", error=problem.detail
+            call,
+            "notice.html",
+            None,
+            status=problem.status,
+            heading=text("Invitation"),
+            message="",
+            error=text_of(problem),
         )
-    message = f"You are now a member of {name}. Sign in with the address that this invitation was sent to."
+    message = text(
+        "You are now a member of {organization}. Sign in with the address that this invitation was sent to.",
+        organization=name,
+    )
     return await hosted_page(call, "notice.html", None, heading=name, message=message)
 
 

@@ -39,7 +39,7 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
         test=await is_test_invitation(world.db, row.project_id, row.id),
         organization=organization.name,
         link=url_with_token(row.accept_url or page_url, token),
-        until=row.expires_at.strftime("%d %B %Y, %H:%M UTC"),
+        until=row.expires_at,
     )
 
 

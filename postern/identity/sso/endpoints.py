@@ -53,6 +53,7 @@ from postern.protocols.saml.request import authn_request, new_message_id, post_f
 from postern.protocols.saml.response import SamlLogin, read_response
 from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason, SsoTraceStep
 from postern.security.secrets import new_token
+from postern.web.languages import text
 
 SAML_PATH = "/sso/saml/{conn_id}"
 HTML = ("text/html",)
@@ -364,7 +365,7 @@ def _redirect_to_provider(
     private_key = keys.private_key_of(call.world, call.project_id, current_key)
     if row.idp_sso_binding == "POST":
         fields = post_fields(message, field="SAMLRequest", private_key=private_key, certificate=current_key.certificate)
-        return pages.form_post_page(row.idp_sso_url, fields, cookie=cookie_header)
+        return pages.form_post_page(call, row.idp_sso_url, fields, cookie=cookie_header)
     return pages.redirect_to(
         redirect_url(row.idp_sso_url, message, field="SAMLRequest", private_key=private_key), cookie=cookie_header
     )
@@ -482,8 +483,11 @@ def _browser_digest(call: Call, token: str) -> bytes:
 def _refusal_page(call: Call, reason: str) -> HttpResponse:
     # Only administrators see the details of the message, in the trace.
     return pages.message_page(
-        "You could not be signed in",
-        "This service did not accept the answer of your organization's sign-in. Tell your administrator the reason.",
+        call,
+        text("You could not be signed in"),
+        text(
+            "This service did not accept the answer of your organization’s sign-in. Tell your administrator the reason."
+        ),
         status=403,
         reason=reason,
         request_id=call.request_id,

@@ -40,6 +40,7 @@ from postern.protocols.saml.request import (
 from postern.protocols.saml.response import MAX_ISSUE_AGE, MAX_SKEW
 from postern.protocols.saml.trace import SamlRejected
 from postern.security.sessions import SessionMissing
+from postern.web.languages import text
 
 LOGOUT_ID_RETENTION: Final = MAX_ISSUE_AGE + 2 * MAX_SKEW + timedelta(minutes=1)
 """How long ids of logout requests are kept to detect replays: longer than a request is valid."""
@@ -200,7 +201,7 @@ def _send_logout_response(
     URL."""
     destination = connection.row.idp_slo_response_url or connection.row.idp_slo_url
     if destination is None:
-        return pages.message_page("You are signed out", "You can close this page.")
+        return pages.message_page(call, text("You are signed out"), text("You can close this page."))
     message = logout_response(
         connection_settings(call.world, connection.row, connection.sp_keys, decrypting=False),
         id=new_message_id(),
@@ -221,7 +222,7 @@ def _send_logout_response(
             certificate=current_key.certificate,
             relay_state=relay_state,
         )
-        return pages.form_post_page(destination, fields)
+        return pages.form_post_page(call, destination, fields)
     return pages.redirect_to(
         redirect_url(destination, message, field="SAMLResponse", private_key=private_key, relay_state=relay_state)
     )
@@ -259,8 +260,10 @@ async def _handle_logout_response(
     if request_row.redirect_url is not None:
         return pages.redirect_to(request_row.redirect_url, status=303)
     if not logout_result.success:
-        return pages.message_page("You are signed out here", "Your identity provider could not end every session.")
-    return pages.message_page("You are signed out", "You can close this page.")
+        return pages.message_page(
+            call, text("You are signed out here"), text("Your identity provider could not end every session.")
+        )
+    return pages.message_page(call, text("You are signed out"), text("You can close this page."))
 
 
 async def _reject_message(call: Call, connection: PublicConnection, rejection: SamlRejected) -> HttpResponse:
@@ -269,8 +272,9 @@ async def _reject_message(call: Call, connection: PublicConnection, rejection: S
         call, connection.row.id, "LOGOUT", rejection.trace, reason=rejection.reason, detail=rejection.detail
     )
     return pages.message_page(
-        "This sign-out failed",
-        "Your identity provider sent a message that this service could not accept.",
+        call,
+        text("This sign-out failed"),
+        text("Your identity provider sent a message that this service could not accept."),
         status=403,
         reason=rejection.reason,
         request_id=call.request_id,

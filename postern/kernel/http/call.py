@@ -121,10 +121,15 @@ Raises ProjectMissing if the token is valid but has no access to the project.
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The IP address and user agent of a request."""
+    """The IP address, user agent and languages of a request."""
 
     ip: str
     user_agent: str
+    accept_language: str = ""
+    """The `Accept-Language` header."""
+    language: str = ""
+    """The language that the person chose, or the languages that a client asks for: `lang` or `ui_locales` of the query,
+    as sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,10 @@ secret key."""
 MAX_ADDRESS_CHARACTERS = 64
 MAX_AGENT_CHARACTERS = 512
 """A longer IP address or user agent is cut off."""
+MAX_LANGUAGE_CHARACTERS = 256
+"""A longer `Accept-Language`, `lang` or `ui_locales` is cut off."""
+LANGUAGE_PARAMETERS = ("lang", "ui_locales")
+"""Parameters of the query with the language of a page; the second one is that of OpenID Connect Core §3.1.2.1."""
 PROJECT_RATE_WINDOW = timedelta(seconds=1)
 
 MAX_VALUE_CHARACTERS = 4_096
@@ -158,7 +162,12 @@ async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
     project_id = as_id(connection.path_params[operation.project_parameter]) if operation.project_parameter else None
     client = scope.get("client")
     agent = connection.headers.get("user-agent", "")
-    origin = Origin(ip=client[0][:MAX_ADDRESS_CHARACTERS] if client else "", user_agent=agent[:MAX_AGENT_CHARACTERS])
+    origin = Origin(
+        ip=client[0][:MAX_ADDRESS_CHARACTERS] if client else "",
+        user_agent=agent[:MAX_AGENT_CHARACTERS],
+        accept_language=connection.headers.get("accept-language", "")[:MAX_LANGUAGE_CHARACTERS],
+        language=language_parameter(connection),
+    )
     caller = ANONYMOUS
     headers: dict[str, str] = {}
     if operation.accepts:
@@ -230,10 +239,22 @@ def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
             address = str(ip_address(address.strip()))
         except ValueError:
             raise Invalid.at(f"header/{VISITOR_ADDRESS}", "This is not an IP address.") from None
-    return Origin(
+    return dataclasses.replace(
+        origin,
         ip=origin.ip if address is None else address,
         user_agent=origin.user_agent if agent is None else agent[:MAX_AGENT_CHARACTERS],
     )
+
+
+def language_parameter(connection: RawRequest) -> str:
+    """The language that the query of a request names, as sent; "" if it names none."""
+    query = connection.scope["query_string"]
+    if b"lang=" not in query and b"ui_locales=" not in query:
+        return ""  # Parsing a query takes time.
+    parameters = connection.query_params
+    return next((str(parameters[name]) for name in LANGUAGE_PARAMETERS if parameters.get(name)), "")[
+        :MAX_LANGUAGE_CHARACTERS
+    ]
 
 
 def rate_of(world: Any, caller: Caller) -> RateLimit:

@@ -122,6 +122,8 @@ class ProjectSes(Body):
 
 SignInMethod = Literal["PASSWORD", "EMAIL_CODE", "EMAIL_LINK", "PASSKEY"]
 SecurityMail = Literal["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED", "IDENTITY_CHANGED"]
+PageLanguage = Literal["en", "de", "es", "fr", "pt", "ja"]
+"""The languages of hosted pages and of e-mails to customers (`web.languages`)."""
 SIGN_IN_METHODS: tuple[SignInMethod, ...] = get_args(SignInMethod)
 SECURITY_MAILS: tuple[SecurityMail, ...] = get_args(SecurityMail)
 
@@ -140,6 +142,14 @@ LogoUrl = Annotated[
         max_length=2_000,
         pattern=r"""^https://[^\s"'<>;]+(?!\n)$""",
         description="The https URL of an image, such as `https://example.com/logo.png`.",
+    ),
+]
+LinkUrl = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        pattern=r"""^(?:https://|mailto:)[^\s"'<>;]+(?!\n)$""",
+        description="An https URL, or `mailto:` and an address, such as `https://example.com/privacy`.",
     ),
 ]
 Color = Annotated[
@@ -198,6 +208,13 @@ class SignInSettings(Record):
     app_name: str | None = None
     logo_url: str | None = None
     accent_color: str | None = None
+    default_language: PageLanguage | None = None
+    """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others; null
+    means English."""
+    privacy_url: str | None = None
+    terms_url: str | None = None
+    help_url: str | None = None
+    """Links in the foot of hosted pages."""
     require_sso: bool = False
     """Whether all customers can sign in only by the single sign-on of an organization."""
     require_mfa: bool = False

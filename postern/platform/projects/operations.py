@@ -45,10 +45,12 @@ from postern.platform.projects.model import (
     FallbackTransport,
     HostName,
     KeyType,
+    LinkUrl,
     LogoUrl,
     MailTransport,
     MetadataKey,
     Name,
+    PageLanguage,
     Project,
     ProjectRelay,
     ProjectSes,
@@ -117,6 +119,13 @@ class SignInChange(Body):
     app_name: Name | None | Unset = UNSET
     logo_url: LogoUrl | None | Unset = UNSET
     accent_color: Color | None | Unset = UNSET
+    default_language: PageLanguage | None | Unset = UNSET
+    """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others; null
+    means English."""
+    privacy_url: LinkUrl | None | Unset = UNSET
+    terms_url: LinkUrl | None | Unset = UNSET
+    help_url: LinkUrl | None | Unset = UNSET
+    """Links in the foot of hosted pages."""
     require_sso: bool | Unset = UNSET
     """Whether all customers must use single sign-on. Requires a working connection."""
     require_mfa: bool | Unset = UNSET

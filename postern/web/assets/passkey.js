@@ -20,20 +20,19 @@
       if (credential.response[name]) response[name] = encode(credential.response[name]);
     return JSON.stringify({ id: credential.id, rawId: encode(credential.rawId), type: credential.type, response });
   };
-  // Messages for the exceptions of browsers (WebAuthn Level 3 §5.1.3).
-  const messages = {
-    NotAllowedError: "That was cancelled, or there is no passkey here.",
-    InvalidStateError: "This device has a passkey for your account already. You can use that one.",
-    NotSupportedError: "This device does not support the kind of passkey that this page needs.",
-    SecurityError: "Passkeys cannot be used on this page.",
-    other: "That did not work. Try again, or go on without a passkey.",
+  // Messages in the language of the page: for the exceptions of browsers (WebAuthn Level 3 §5.1.3), such as
+  // `data-not-allowed-error`, and for the problems of the server, such as `data-too-many-requests`.
+  const messageOf = (error) => {
+    const name = error instanceof ServerProblem ? error.message : error.name || "";
+    const key = name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()).replace(/^\w/, (c) => c.toLowerCase());
+    return form.dataset[key] || form.dataset.other;
   };
   class ServerProblem extends Error {}
   const usePasskey = async () => {
     const request = { method: "POST", body: new URLSearchParams(new FormData(form)) };
     const response = await fetch(form.dataset.options, request);
     const body = await response.json();
-    if (!response.ok) throw new ServerProblem(body.detail);
+    if (!response.ok) throw new ServerProblem(body.code);
     const publicKey = decodeOptions(body.options);
     const credential = await (publicKey.user
       ? navigator.credentials.create({ publicKey })
@@ -46,10 +45,10 @@
     event.preventDefault();
     const button = form.querySelector("button");
     button.disabled = true;
-    status.textContent = "Follow your browser…";
+    status.textContent = form.dataset.busy;
     usePasskey().catch((error) => {
       button.disabled = false;
-      status.textContent = messages[error.name] || (error instanceof ServerProblem ? error.message : messages.other);
+      status.textContent = messageOf(error);
     });
   });
   document.getElementById("passkeys").hidden = false;

@@ -411,6 +411,16 @@ class SignInChangeDict(TypedDict):
     """URL of the image on pages and in mail."""
     accentColor: NotRequired[str | None]
     """Color of buttons on pages and in mail, as `#rrggbb`."""
+    defaultLanguage: NotRequired[Literal["de", "en", "es", "fr", "ja", "pt"] | str | None]
+    """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others;
+    null means English.
+    """
+    privacyUrl: NotRequired[str | None]
+    """URL of your privacy policy, in the foot of pages."""
+    termsUrl: NotRequired[str | None]
+    """URL of your terms of service, in the foot of pages."""
+    helpUrl: NotRequired[str | None]
+    """Links in the foot of hosted pages."""
     requireSso: NotRequired[bool]
     """Whether all customers must use single sign-on. Requires a working connection."""
     requireMfa: NotRequired[bool]

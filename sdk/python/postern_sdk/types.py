@@ -291,6 +291,7 @@ if TYPE_CHECKING:
         Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str
     )
     SignInChangeContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
+    SignInChangeDefaultLanguage: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
     SignInProviderKind: TypeAlias = Literal["APPLE", "GITHUB", "GOOGLE", "MICROSOFT", "OIDC"] | str
     SignInProviderOnNewSubject: TypeAlias = Literal["HOLD", "REFUSE"] | str
     SignInSettingsMethods: TypeAlias = Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str
@@ -299,6 +300,7 @@ if TYPE_CHECKING:
         Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str
     )
     SignInSettingsContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
+    SignInSettingsDefaultLanguage: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
     SpCertificatePlace: TypeAlias = Literal["CURRENT", "NEXT", "PREVIOUS"] | str
     SpamHintCode: TypeAlias = (
         Literal[
@@ -454,12 +456,14 @@ else:
     SignInChangeVerifyEmail = str
     SignInChangeSecurityMails = str
     SignInChangeContacts = str
+    SignInChangeDefaultLanguage = str
     SignInProviderKind = str
     SignInProviderOnNewSubject = str
     SignInSettingsMethods = str
     SignInSettingsVerifyEmail = str
     SignInSettingsSecurityMails = str
     SignInSettingsContacts = str
+    SignInSettingsDefaultLanguage = str
     SpCertificatePlace = str
     SpamHintCode = str
     SpfResultVerdict = str
@@ -6000,6 +6004,16 @@ class SignInChange(Record, frozen=True, kw_only=True):
     """URL of the image on pages and in mail."""
     accent_color: str | None | UnsetType = UNSET
     """Color of buttons on pages and in mail, as `#rrggbb`."""
+    default_language: SignInChangeDefaultLanguage | None | UnsetType = UNSET
+    """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others;
+    null means English.
+    """
+    privacy_url: str | None | UnsetType = UNSET
+    """URL of your privacy policy, in the foot of pages."""
+    terms_url: str | None | UnsetType = UNSET
+    """URL of your terms of service, in the foot of pages."""
+    help_url: str | None | UnsetType = UNSET
+    """Links in the foot of hosted pages."""
     require_sso: bool | UnsetType = UNSET
     """Whether all customers must use single sign-on. Requires a working connection."""
     require_mfa: bool | UnsetType = UNSET
@@ -6081,6 +6095,16 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     """URL of the image on pages and in mail."""
     accent_color: str | None
     """Color of buttons on pages and in mail, as `#rrggbb`."""
+    default_language: SignInSettingsDefaultLanguage | None
+    """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others;
+    null means English.
+    """
+    privacy_url: str | None
+    """URL of your privacy policy, in the foot of pages."""
+    terms_url: str | None
+    """URL of your terms of service, in the foot of pages."""
+    help_url: str | None
+    """Links in the foot of hosted pages."""
     require_sso: bool
     """Whether all customers can sign in only by the single sign-on of an organization. Default: `false`."""
     require_mfa: bool

@@ -32,7 +32,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 async def test_an_sso_address_is_redirected_to_the_identity_provider_and_back(connected, auth, form):
-    assert "organization's sign-in" in (await page(connected)).text
+    assert "organization’s sign-in" in (await page(connected)).text
     email = connected.address("maria")
     name, fields = FORMS[form]
     answer = await submit(connected, name, email=email.upper(), **fields)
@@ -65,4 +65,4 @@ async def test_other_addresses_sign_in_on_the_pages(connected):
 
 
 async def test_sso_is_not_offered_without_an_active_connection(acme):
-    assert "organization's sign-in" not in (await page(acme)).text
+    assert "organization’s sign-in" not in (await page(acme)).text

@@ -12023,6 +12023,7 @@ class AsyncOauth:
         max_age: str | NotGiven = NOT_GIVEN,
         login_hint: str | NotGiven = NOT_GIVEN,
         id_token_hint: str | NotGiven = NOT_GIVEN,
+        ui_locales: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -12047,6 +12048,7 @@ class AsyncOauth:
             max_age: Maximum age of the sign-in, in seconds.
             login_hint: E-mail address to enter into the sign-in page.
             id_token_hint: ID token of the customer who should be signed in.
+            ui_locales: Preferred languages of the pages, separated by spaces, such as `de en`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12068,6 +12070,7 @@ class AsyncOauth:
                 "max_age": max_age,
                 "login_hint": login_hint,
                 "id_token_hint": id_token_hint,
+                "ui_locales": ui_locales,
             },
             project=project,
             timeout=timeout,
@@ -12224,6 +12227,7 @@ class AsyncOauth:
         max_age: str | NotGiven = NOT_GIVEN,
         login_hint: str | NotGiven = NOT_GIVEN,
         id_token_hint: str | NotGiven = NOT_GIVEN,
+        ui_locales: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -12249,6 +12253,7 @@ class AsyncOauth:
             max_age: Maximum age of the sign-in, in seconds.
             login_hint: E-mail address to enter into the sign-in page.
             id_token_hint: ID token of the customer who should be signed in.
+            ui_locales: Preferred languages of the pages, separated by spaces, such as `de en`.
             client_secret: Secret of the client, unless the `Authorization` header has it.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -12271,6 +12276,7 @@ class AsyncOauth:
                 "max_age": max_age,
                 "login_hint": login_hint,
                 "id_token_hint": id_token_hint,
+                "ui_locales": ui_locales,
                 "client_secret": client_secret,
             },
             project=project,
@@ -13292,6 +13298,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13313,6 +13320,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13340,6 +13348,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13377,6 +13386,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13398,6 +13408,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13427,6 +13438,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13448,6 +13460,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13469,6 +13482,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13494,6 +13508,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13515,6 +13530,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13536,6 +13552,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13562,6 +13579,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13583,6 +13601,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13604,6 +13623,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13628,6 +13648,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13649,6 +13670,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13672,6 +13694,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13695,6 +13718,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13716,6 +13740,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13737,6 +13762,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13764,6 +13790,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13785,6 +13812,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13806,6 +13834,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13832,6 +13861,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13870,6 +13900,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13891,6 +13922,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13918,6 +13950,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13939,6 +13972,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13960,6 +13994,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13983,6 +14018,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14024,6 +14060,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.PasskeyOptions:
@@ -14045,6 +14082,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14071,6 +14109,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14092,6 +14131,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14113,6 +14153,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14140,6 +14181,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14161,6 +14203,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14182,6 +14225,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14207,6 +14251,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14228,6 +14273,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14249,6 +14295,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14272,6 +14319,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14309,6 +14357,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14330,6 +14379,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14354,6 +14404,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14395,6 +14446,7 @@ class AsyncPages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14416,6 +14468,7 @@ class AsyncPages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14442,6 +14495,7 @@ class AsyncPages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,

@@ -11993,6 +11993,7 @@ class Oauth:
         max_age: str | NotGiven = NOT_GIVEN,
         login_hint: str | NotGiven = NOT_GIVEN,
         id_token_hint: str | NotGiven = NOT_GIVEN,
+        ui_locales: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -12017,6 +12018,7 @@ class Oauth:
             max_age: Maximum age of the sign-in, in seconds.
             login_hint: E-mail address to enter into the sign-in page.
             id_token_hint: ID token of the customer who should be signed in.
+            ui_locales: Preferred languages of the pages, separated by spaces, such as `de en`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12038,6 +12040,7 @@ class Oauth:
                 "max_age": max_age,
                 "login_hint": login_hint,
                 "id_token_hint": id_token_hint,
+                "ui_locales": ui_locales,
             },
             project=project,
             timeout=timeout,
@@ -12194,6 +12197,7 @@ class Oauth:
         max_age: str | NotGiven = NOT_GIVEN,
         login_hint: str | NotGiven = NOT_GIVEN,
         id_token_hint: str | NotGiven = NOT_GIVEN,
+        ui_locales: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -12219,6 +12223,7 @@ class Oauth:
             max_age: Maximum age of the sign-in, in seconds.
             login_hint: E-mail address to enter into the sign-in page.
             id_token_hint: ID token of the customer who should be signed in.
+            ui_locales: Preferred languages of the pages, separated by spaces, such as `de en`.
             client_secret: Secret of the client, unless the `Authorization` header has it.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -12241,6 +12246,7 @@ class Oauth:
                 "max_age": max_age,
                 "login_hint": login_hint,
                 "id_token_hint": id_token_hint,
+                "ui_locales": ui_locales,
                 "client_secret": client_secret,
             },
             project=project,
@@ -13262,6 +13268,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13283,6 +13290,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13310,6 +13318,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13347,6 +13356,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13368,6 +13378,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13397,6 +13408,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13418,6 +13430,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13439,6 +13452,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13464,6 +13478,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13485,6 +13500,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13506,6 +13522,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13532,6 +13549,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13553,6 +13571,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13574,6 +13593,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13598,6 +13618,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13619,6 +13640,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13642,6 +13664,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13665,6 +13688,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13686,6 +13710,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13707,6 +13732,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13734,6 +13760,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13755,6 +13782,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13776,6 +13804,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13802,6 +13831,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13840,6 +13870,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13861,6 +13892,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13888,6 +13920,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13909,6 +13942,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13930,6 +13964,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13953,6 +13988,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -13994,6 +14030,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.PasskeyOptions:
@@ -14015,6 +14052,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14041,6 +14079,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14062,6 +14101,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14083,6 +14123,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14110,6 +14151,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14131,6 +14173,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14152,6 +14195,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14177,6 +14221,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14198,6 +14243,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14219,6 +14265,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14242,6 +14289,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14279,6 +14327,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14300,6 +14349,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14324,6 +14374,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,
@@ -14363,6 +14414,7 @@ class Pages:
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -14384,6 +14436,7 @@ class Pages:
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -14410,6 +14463,7 @@ class Pages:
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "switch": switch,
             },
             project=project,
             timeout=timeout,

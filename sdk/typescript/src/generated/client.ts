@@ -812,6 +812,8 @@ export interface PagesSubmitSignInParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.submitSignUp`. */
@@ -842,6 +844,8 @@ export interface PagesSubmitSignUpParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.resendSignUpCode`. */
@@ -872,6 +876,8 @@ export interface PagesResendSignUpCodeParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.verifySignUp`. */
@@ -902,6 +908,8 @@ export interface PagesVerifySignUpParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.requestCode`. */
@@ -932,6 +940,8 @@ export interface PagesRequestCodeParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.startSso`. */
@@ -962,6 +972,8 @@ export interface PagesStartSsoParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.submitCode`. */
@@ -992,6 +1004,8 @@ export interface PagesSubmitCodeParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.submitSecondFactor`. */
@@ -1022,6 +1036,8 @@ export interface PagesSubmitSecondFactorParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.enrollSecondFactor`. */
@@ -1052,6 +1068,8 @@ export interface PagesEnrollSecondFactorParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.confirmRecoveryCodes`. */
@@ -1082,6 +1100,8 @@ export interface PagesConfirmRecoveryCodesParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.passkeyOptions`. */
@@ -1112,6 +1132,8 @@ export interface PagesPasskeyOptionsParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.submitPasskey`. */
@@ -1142,6 +1164,8 @@ export interface PagesSubmitPasskeyParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.addPasskey`. */
@@ -1172,6 +1196,8 @@ export interface PagesAddPasskeyParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.skipPasskey`. */
@@ -1202,6 +1228,8 @@ export interface PagesSkipPasskeyParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.submitForgotPassword`. */
@@ -1232,6 +1260,8 @@ export interface PagesSubmitForgotPasswordParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.resetPassword`. */
@@ -1268,6 +1298,8 @@ export interface PagesSubmitResetPasswordParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `sso.listAll`. */
@@ -1738,6 +1770,8 @@ export interface OauthSubmitAuthorizationParams {
   login_hint?: string | undefined;
   /** ID token of the customer who should be signed in. */
   id_token_hint?: string | undefined;
+  /** Preferred languages of the pages, separated by spaces, such as `de en`. */
+  ui_locales?: string | undefined;
 }
 
 /** Parameters of `oauth.continueAuthorization`. */
@@ -1818,6 +1852,8 @@ export interface OauthPushAuthorizationParams {
   login_hint?: string | undefined;
   /** ID token of the customer who should be signed in. */
   id_token_hint?: string | undefined;
+  /** Preferred languages of the pages, separated by spaces, such as `de en`. */
+  ui_locales?: string | undefined;
   /** Secret of the client, unless the `Authorization` header has it. */
   client_secret?: string | undefined;
 }

@@ -6682,6 +6682,17 @@ export interface SignInChange {
   logoUrl?: string | null | undefined;
   /** Color of buttons on pages and in mail, as `#rrggbb`. */
   accentColor?: string | null | undefined;
+  /**
+   * The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others; null
+   * means English.
+   */
+  defaultLanguage?: "de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {}) | null | undefined;
+  /** URL of your privacy policy, in the foot of pages. */
+  privacyUrl?: string | null | undefined;
+  /** URL of your terms of service, in the foot of pages. */
+  termsUrl?: string | null | undefined;
+  /** Links in the foot of hosted pages. */
+  helpUrl?: string | null | undefined;
   /** Whether all customers must use single sign-on. Requires a working connection. */
   requireSso?: boolean | undefined;
   /** Whether all customers must sign in with a second factor; customers without one must set it up first. */
@@ -6771,6 +6782,17 @@ export interface SignInSettings {
   logoUrl: string | null;
   /** Color of buttons on pages and in mail, as `#rrggbb`. */
   accentColor: string | null;
+  /**
+   * The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others; null
+   * means English.
+   */
+  defaultLanguage: "de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {}) | null;
+  /** URL of your privacy policy, in the foot of pages. */
+  privacyUrl: string | null;
+  /** URL of your terms of service, in the foot of pages. */
+  termsUrl: string | null;
+  /** Links in the foot of hosted pages. */
+  helpUrl: string | null;
   /** Whether all customers can sign in only by the single sign-on of an organization. Default: `false`. */
   requireSso: boolean;
   /**

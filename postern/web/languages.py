@@ -1,0 +1,150 @@
+"""The languages of hosted pages and of e-mails to customers: which one to use, and the texts in it.
+
+English texts are in the templates and the code. They are the keys of the catalogues in `translations/`, one for each
+language in the format of gettext. A catalogue is read when its language is first needed. Values are inserted after
+translation, in place of `{name}`, and never interpreted: neither a catalogue nor a value can name an attribute or
+contain markup.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from postern.kernel.http.call import Call, Origin
+from postern.kernel.values import Record
+
+if TYPE_CHECKING:
+    from gettext import NullTranslations
+
+FOLDER = Path(__file__).parent / "translations"
+LANGUAGES = {
+    "en": "English",
+    "de": "Deutsch",
+    "es": "Español",
+    "fr": "Français",
+    "pt": "Português",
+    "ja": "日本語",
+}
+"""The languages by their codes (ISO 639-1), with the names that their readers know. `pt` is written as in Brazil."""
+DEFAULT_LANGUAGE = "en"
+LOCALES = {"en": "en_GB", "pt": "pt_BR"}
+"""The locale (CLDR) for dates, if it is not that of the language alone."""
+MAX_RANGES = 20
+"""How many languages of an `Accept-Language` header are considered."""
+_RANGE = re.compile(r"([A-Za-z]{1,8})(?:[-_][A-Za-z0-9]{1,8})*(?:;[qQ]=([01](?:\.[0-9]{0,3})?))?")
+"""A language range with its weight (RFC 9110 §12.5.4); a tag may have `_` instead of `-`, as in names of locales."""
+_PLACEHOLDER = re.compile(r"{(\w+)}")
+
+Translate = Callable[..., str]
+"""Returns the translation of a text, with the keyword arguments in place of its `{name}`."""
+
+
+class Text(Record):
+    """A text for people, in English, which is translated when it is shown. `values` replace its `{name}`."""
+
+    text: str
+    values: Mapping[str, str] = {}
+    plural: str = ""
+    """The text for numbers other than one; then `values` has the number as `count`."""
+
+
+def text(english: str, /, **values: str) -> Text:
+    """A text with values. The catalogues contain each `english` that is given here."""
+    return Text(text=english, values=values)
+
+
+def counted_text(singular: str, plural: str, count: int) -> Text:
+    """The text for a number, which is `{count}` in it."""
+    return Text(text=singular, plural=plural, values={"count": str(count)})
+
+
+def match_language(wishes: str) -> str | None:
+    """The best of LANGUAGES for a value of `Accept-Language`, `lang` or `ui_locales`; None if none fits.
+
+    Wishes are separated by commas or blanks; those with an equal weight in their order. Malformed ones are ignored.
+    """
+    best, best_weight = None, 0.0
+    for wish in re.split(r"[,\s]+", re.sub(r"\s*([;=])\s*", r"\1", wishes))[:MAX_RANGES]:
+        match = _RANGE.fullmatch(wish)
+        language = match[1].lower() if match else ""
+        weight = min(float(match[2] or 1), 1.0) if match else 0.0
+        if language in LANGUAGES and weight > best_weight:
+            best, best_weight = language, weight
+    return best
+
+
+def chosen_language(origin: Origin) -> str | None:
+    """The language that the person or the client chose for this page, in the URL; None if it names none."""
+    return match_language(origin.language)
+
+
+def language_of(origin: Origin, *, default: str | None = None) -> str:
+    """The language of a response: that of the URL, of the browser, the project's default, or English."""
+    return chosen_language(origin) or match_language(origin.accept_language) or default or DEFAULT_LANGUAGE
+
+
+def asked_language(call: Call) -> str | None:
+    """The language of an e-mail that this request causes, if the request tells it. The browser of a developer does not:
+    its language is not that of the customer."""
+    if call.caller.kind == "developer":
+        return None
+    return chosen_language(call.origin) or match_language(call.origin.accept_language)
+
+
+def translator(language: str) -> Translate:
+    """The function `_` of templates: it translates a text into `language` and inserts its values."""
+    catalogue = _catalogue(language)
+
+    def translate(english: str, /, **values: Any) -> str:
+        return insert_values(catalogue.gettext(english) if english else "", values)
+
+    return translate
+
+
+def translated(language: str, shown: Text) -> str:
+    """A text in `language`, with its values."""
+    catalogue = _catalogue(language)
+    if shown.plural:
+        template = catalogue.ngettext(shown.text, shown.plural, int(shown.values["count"]))
+    else:
+        template = catalogue.gettext(shown.text)
+    return insert_values(template, shown.values)
+
+
+def insert_values(template: str, values: Mapping[str, Any]) -> str:
+    """Replace each `{name}` by its value. Raises KeyError if a value is missing."""
+    return _PLACEHOLDER.sub(lambda match: str(values[match[1]]), template)
+
+
+def format_moment(language: str, moment: datetime) -> str:
+    """A date and time in UTC, with the zone, as readers of the language write them."""
+    from babel.core import Locale
+    from babel.dates import format_date, format_time
+
+    locale = Locale.parse(LOCALES.get(language, language))
+    moment = moment.astimezone(UTC)
+    pattern = str(locale.datetime_formats["medium"])
+    day, time = format_date(moment, "long", locale), format_time(moment, "short", locale=locale)
+    return f"{pattern.replace('{1}', day).replace('{0}', time)} UTC"
+
+
+@cache
+def _catalogue(language: str) -> "NullTranslations":
+    """The catalogue of one of LANGUAGES. English has none: the texts are their own translations."""
+    from gettext import GNUTranslations, NullTranslations
+
+    if language == DEFAULT_LANGUAGE:
+        return NullTranslations()
+    from io import BytesIO
+
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    compiled = BytesIO()
+    with (FOLDER / f"{language}.po").open("rb") as file:
+        write_mo(compiled, read_po(file, locale=language))
+    compiled.seek(0)
+    return GNUTranslations(compiled)

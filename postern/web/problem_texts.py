@@ -1,0 +1,87 @@
+"""What pages say about problems: in plain words, in the language of the page.
+
+The detail of a problem is for developers and in English. Pages for customers show the text for its code instead.
+"""
+
+from collections.abc import Sequence
+
+from postern.kernel.http.problems import Problem
+from postern.web.languages import Text, counted_text, text
+
+PROBLEM_TEXTS: dict[str, Text] = {
+    "sign_in_failed": text("Wrong email or password."),
+    "code_invalid": text("This code or link is wrong, has expired or was already used. Request a new one."),
+    "wrong_first_code": text(
+        "This code is wrong. Enter the code that the authenticator app shows now for this key. It changes every 30 "
+        "seconds."
+    ),
+    "method_off": text("You cannot sign in this way here. Choose another one."),
+    "sign_up_closed": text("New accounts are by invitation only. Ask for an invitation."),
+    "email_taken": text("There is an account with this address already. Sign in instead."),
+    "last_sign_in_method": text("This is your only way to sign in."),
+    "sso_required": text("Sign in with your organization’s sign-in. If that does not work, ask its administrator."),
+    "no_sign_on_here": text("No organization uses single sign-on for this e-mail domain. Sign in another way."),
+    "sign_in_blocked": text("This account is not allowed to sign in."),
+    "customer_banned": text("This account is blocked."),
+    "password_breached": text("This password has appeared in a data breach. Choose another one."),
+    "password_common": text("This password is among the most common ones. Choose another one."),
+    "mfa_already_on": text("Your account has a second factor already. Sign in again."),
+    "not_fresh": text("For this, you must have signed in within the last hour. Sign in again."),
+    "too_many_passkeys": text("There are 20 passkeys already. Remove one first."),
+    "plan_limit_reached": text("New accounts cannot be created at the moment. Try again later."),
+    "flow_invalid": text("This sign-in has expired or is finished already. Go back to the app and start again."),
+    "invitation_missing": text(
+        "This link is no longer valid. Use the latest invitation that you received, or ask for a new one."
+    ),
+    "invitation_closed": text("This invitation was accepted, withdrawn or has expired. Ask for a new one."),
+    "organization_suspended": text("This organization does not take new members at the moment."),
+    "foreign_form": text("This form was sent from another website. Open the page again and send it from there."),
+    "not_found": text("This page does not exist. Check the link."),
+}
+"""The text for each code of a problem that pages show to customers."""
+INVALID_TEXTS: dict[str, Text] = {
+    "invalid_address": text("This is not a complete e-mail address."),
+    "passkey_invalid": text("This passkey could not be checked. Try again."),
+    "passkey_known": text("This passkey was added already."),
+    "not_allowed": text(
+        "This link does not lead back to an app that is allowed here. Go back to the app and start again."
+    ),
+    "passkey_missing": text("Your browser sent no passkey. Passkeys need JavaScript: switch it on and try again."),
+    "field_missing": text("Fill in all fields."),
+    "value_invalid": text("Please check what you entered: something is too short, too long or misspelled."),
+    "incomplete_link": text("This link is incomplete. Go back to the app and start again."),
+}
+"""The text for each code of an error of the problem `invalid`."""
+UNAVAILABLE = text("Something went wrong on our side. Try again in a few minutes.")
+REFUSED = text("That did not work. Go back to the app and start again.")
+FAILED = text("This did not work")
+"""The title of error pages."""
+
+
+def text_of(problem: Problem) -> Text:
+    """What a page says about a problem."""
+    return text_of_code(
+        problem.code(),
+        status=problem.status,
+        retry_after_seconds=problem.retry_after_seconds,
+        errors=[(error.path, error.code) for error in problem.errors],
+    )
+
+
+def text_of_code(
+    code: str, *, status: int, retry_after_seconds: int | None = None, errors: Sequence[tuple[str, str]] = ()
+) -> Text:
+    """What a page says about the problem with this code and HTTP status; `errors` are paths and codes."""
+    if status == 429:
+        minutes = -(-(retry_after_seconds or 60) // 60)
+        return counted_text(
+            "Too many attempts. Try again in a minute.", "Too many attempts. Try again in {count} minutes.", minutes
+        )
+    for path, error_code in errors:
+        if error_code == "required":
+            return INVALID_TEXTS["incomplete_link" if path.startswith("query") else "field_missing"]
+        if error_code in INVALID_TEXTS:
+            return INVALID_TEXTS[error_code]
+    if code == "invalid":
+        return INVALID_TEXTS["value_invalid"]
+    return PROBLEM_TEXTS.get(code) or (UNAVAILABLE if status >= 500 else REFUSED)

@@ -1,0 +1,168 @@
+"""Hosted pages and e-mails in the language of the customer."""
+
+import html
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from postern.web.languages import LANGUAGES, match_language
+from postern.web.problem_texts import INVALID_TEXTS, PROBLEM_TEXTS
+from tests.identity.customers.conftest import GOOD, new_address
+from tests.identity.customers.test_pages import FLOW, Page, browser, redeemed
+from tests.identity.customers.test_providers import REDIRECT_URL, provider, provider_browser, settings
+from tests.identity.customers.test_second_factor import with_totp
+
+__all__ = ["browser", "provider", "provider_browser", "settings"]
+
+SIGN_IN = {
+    "en": "Sign in",
+    "de": "Anmelden",
+    "es": "Iniciar sesión",
+    "fr": "Se connecter",
+    "pt": "Entrar",
+    "ja": "サインイン",
+}
+HOSTILE = ("<script>alert(1)</script>", "{0.__class__}", "%(x)s", "../../etc/passwd", "de" * 4_000, "\r\nX: y", "ü", "")
+
+
+def heading(page: Page) -> str:
+    match = re.search(r"<h1>(.*?)</h1>", page.text)
+    assert match, page.text
+    return html.unescape(match[1])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_page_is_in_the_language_of_its_url(auth, browser, language):
+    page = await browser.open("sign-in", **FLOW, lang=language)
+    assert heading(page) == SIGN_IN[language]
+    assert f'<html lang="{language}">' in page.text
+    assert page.response.headers["content-language"] == language
+    assert "Accept-Language" in page.response.headers["vary"]
+    assert all(f"lang={language}" in action for action in page.actions), "the next page has another language"
+    links = {
+        parameters["lang"]: parameters
+        for parameters in (dict(parse_qsl(urlsplit(link).query)) for link in page.links)
+        if parameters.get("lang") != language
+    }
+    assert set(links) == set(LANGUAGES) - {language}
+    for parameters in links.values():
+        assert {name: parameters[name] for name in FLOW} == FLOW, "the switch loses parameters of the flow"
+
+
+async def test_the_browser_and_then_the_project_choose_if_the_url_does_not(auth, browser):
+    async def opened(path: str, accept_language: str) -> Page:
+        headers = {"accept-language": accept_language}
+        return Page(await auth.client.get(f"{browser.base}/{path}", headers=headers))
+
+    assert heading(await opened("forgot", "fr-CH, de;q=0.5")) == "Réinitialiser votre mot de passe"
+    assert heading(await opened("forgot?lang=ja", "fr-CH")) == "パスワードの再設定"
+    assert heading(await opened("forgot?ui_locales=zh+pt-PT", "fr")) == "Redefinir sua senha"
+    await auth.settings(defaultLanguage="es")
+    assert heading(await opened("forgot", "zh")) == "Restablecer su contraseña"
+    await auth.settings(defaultLanguage=None)
+    assert heading(await opened("forgot", "zh")) == "Reset your password"
+    response = await auth.project.developer.patch("", {"settings": {"signIn": {"defaultLanguage": "xx"}}})
+    assert (response.status_code, response.json()["errors"][0]["path"]) == (400, "/settings/signIn/defaultLanguage")
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+async def test_a_hostile_language_is_ignored(auth, browser, value):
+    page = await browser.open("sign-in", **FLOW, lang=value)
+    assert (page.response.status_code, heading(page)) == (200, "Sign in")
+    assert value[:40] not in page.text or not value or value == "ü"
+    accepted = await auth.client.get(f"{browser.base}/forgot", headers={"accept-language": value.strip().encode()})
+    assert (accepted.status_code, accepted.headers["content-language"]) == (200, match_language(value[:256]) or "en")
+
+
+async def test_a_sign_up_stays_in_its_language_and_so_does_its_mail(auth, browser):
+    address = new_address()
+    page = await browser.open("sign-up", **FLOW, lang="de")
+    code_page = await browser.submit(page, email=address, password=GOOD, name="Ada")
+    assert f"Wir haben einen sechsstelligen Code an {address} gesendet." in code_page.text
+    mail = (await auth.mails(address))[-1]
+    assert mail["subject"].startswith("Ihr Registrierungscode für Ada ")
+    wrong = await browser.submit(code_page, code="000000" if await auth.code(address) != "000000" else "111111")
+    assert str(html.unescape(wrong.text)).count("Dieser Code oder Link ist falsch, abgelaufen") == 1
+    # The switch shows the page again, and neither uses the code nor sends another one.
+    path = next(action for action in wrong.actions if action.endswith("sign-up/verify"))
+    french = await browser.submit(wrong, f"{path}?lang=fr", switch="fr")
+    assert (french.response.status_code, heading(french)) == (200, "Saisissez votre code")
+    assert 'role="alert"' not in french.text
+    assert len(await auth.mails(address)) == 1
+    await redeemed(auth, await browser.submit(french, code=await auth.code(address)))
+
+
+async def test_a_security_notice_is_in_the_language_of_the_request_or_of_the_project(auth, browser, clock):
+    address = new_address()
+    await auth.settings(defaultLanguage="ja")
+    sign_up = (await with_totp(auth, clock, address))[0]
+    assert (await auth.mails(address))[-1]["subject"] == 'Ada & "Sons" の2つ目の認証要素が変更されました'
+    await auth.client.request(
+        "POST",
+        f"{browser.base}/forgot?lang=pt",
+        content=f"email={address}",
+        headers={"content-type": "application/x-www-form-urlencoded"},
+    )
+    assert (await auth.mails(address))[-1]["subject"] == 'Redefina sua senha de Ada & "Sons"'
+    # The language of a developer's browser is not that of the customer.
+    removed = await auth.project.developer.request(
+        "POST", f"/customers/{sign_up['customer']['id']}/mfa/reset", headers={"accept-language": "de"}
+    )
+    assert removed.status_code in (200, 204), removed.text
+    mail = (await auth.mails(address))[-1]
+    assert "によって2つ目の認証要素が削除されました" in mail["text"]
+    assert re.search(r"\d{4}年\d+月\d+日 \d+:\d\d UTC", mail["text"])
+
+
+async def test_the_language_survives_the_way_over_a_provider(auth, browser, clock, provider_browser):
+    address = new_address()
+    await with_totp(auth, clock, address)
+    provider_browser.provider.claims = {"email": address, "email_verified": True}
+    page = await browser.open("sign-in", **FLOW, lang="es")
+    to_provider = await auth.client.get(next(link for link in page.links if "/providers/ACME/start" in link))
+    url = urlsplit((await provider_browser.come_back(to_provider)).headers["location"])
+    page = Page(await auth.client.get(f"{url.path}?{url.query}"))
+    assert heading(page) == "Verificación en dos pasos"
+    switched = Page(await auth.client.get(next(link for link in page.links if link.endswith("lang=fr"))))
+    assert heading(switched) == "Connexion en deux étapes"
+
+
+async def test_links_of_the_project_are_in_the_foot(auth, browser):
+    await auth.settings(privacyUrl="https://example.com/privacy", termsUrl=None, helpUrl="mailto:help@example.com")
+    page = await browser.open("sign-in", **FLOW, lang="fr")
+    text = html.unescape(page.text)
+    assert '<a href="https://example.com/privacy">Confidentialité</a>' in text
+    assert '<a href="mailto:help@example.com">Aide</a>' in text
+    assert "Conditions" not in page.text
+    for url in ("javascript:alert(1)", "http://example.com", "https://a b", 'https://x"onclick=', "data:text/html,x"):
+        response = await auth.project.developer.patch("", {"settings": {"signIn": {"privacyUrl": url}}})
+        assert response.status_code == 400, url
+
+
+async def test_error_pages_are_plain_and_translated(auth, browser):
+    headers = {"accept": "text/html", "accept-language": "fr"}
+    query = f"redirectUrl={REDIRECT_URL}/evil&codeChallenge={FLOW['codeChallenge']}"
+    response = await auth.client.get(f"{browser.base}/sign-in?{query}", headers=headers)
+    assert response.status_code == 400
+    assert "<h1>Cela n’a pas fonctionné</h1>" in response.text
+    assert "Revenez à l’application et recommencez." in response.text
+    assert response.headers["content-language"] == "fr"
+    assert response.headers["x-request-id"] in response.text
+    json = await auth.client.get(f"{browser.base}/sign-in?{query}", headers={"accept-language": "fr"})
+    assert json.json()["detail"] == "This URL is not among the project's `redirectUrls`.", "the API is in English"
+
+
+def test_every_problem_of_the_pages_has_a_text():
+    from postern.app import OPERATIONS  # noqa: F401
+    from postern.identity.customers import pages
+    from postern.identity.organizations import invitation_pages
+    from postern.kernel.http.operation import Operation
+
+    operations = [
+        value for module in (pages, invitation_pages) for value in vars(module).values() if isinstance(value, Operation)
+    ]
+    assert len(operations) > 20
+    codes = {problem.code() for operation in operations for problem in operation.problems if problem.status != 429}
+    assert codes - PROBLEM_TEXTS.keys() == {"invalid"}
+    assert INVALID_TEXTS
