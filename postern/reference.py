@@ -162,6 +162,11 @@ FIELDS: Mapping[str, str] = {
     "privacyUrl": "URL of your privacy policy, in the foot of pages.",
     "termsUrl": "URL of your terms of service, in the foot of pages.",
     "helpUrl": "URL of your help, in the foot of pages.",
+    "headingFont": "Font of titles.",
+    "light": "Colors on devices in light mode.",
+    "dark": "Colors on devices in dark mode.",
+    "corners": "Corners of buttons, fields and boxes.",
+    "font": "Font of the text.",
     "accentColor": "Color of buttons on pages and in mail, as `#rrggbb`.",
     "scope": "Whether it applies to the whole project or to one organization.",
     "appliesToAllOrganizations": "Whether a project role grants its permissions in every organization.",
@@ -552,6 +557,15 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
     "EntitlementChangedData.source": "PLAN",
     "accentColor": "#1f4fd8",
     "helpUrl": "https://example.com/help",
+    "pictureUrl": "https://example.com/picture.jpg",
+    **dict.fromkeys(
+        (
+            f"{record}.{name}"
+            for record in ("ThemeColors", "ThemeColorsChange")
+            for name in ("accent", "page", "card", "ink", "muted", "line")
+        ),
+        "#1f4fd8",
+    ),
     "accessToken": "eyJhbGciOiJFUzI1NiIsImtpZCI6Ij…",
     "acrValues": ["urn:mace:incommon:iap:silver"],
     "actorId": identifier("developer"),

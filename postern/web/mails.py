@@ -12,11 +12,12 @@ from html import escape
 from minijinja import safe
 
 from postern.kernel.values import Record
-from postern.web.colors import accent_of
 from postern.web.languages import DEFAULT_LANGUAGE, Translate, translator
 from postern.web.pages import FOLDER, TEMPLATES
+from postern.web.themes import Theme, ThemeSettings, theme_of
 
 SUFFIX = ".txt"
+DEFAULT_THEME = theme_of(None, ThemeSettings())
 _LINK = re.compile(r"\[(.+)\]\((\{link\})\)")
 _CODE = re.compile(r"(.+:) (\{code\})")
 _TOKEN = re.compile(r"[?&]token=([^&#]+)")
@@ -43,10 +44,9 @@ class MailPart(Record):
 
 
 def render_mail(
-    name: str, *, app: str, accent: str | None = None, language: str = DEFAULT_LANGUAGE, **values: str
+    name: str, *, app: str, theme: Theme = DEFAULT_THEME, language: str = DEFAULT_LANGUAGE, **values: str
 ) -> RenderedMail:
-    """Render `templates/mail/<name>.txt`; `app` is the sender's product name, `accent` a color `#rrggbb`, `language`
-    one of LANGUAGES.
+    """Render `templates/mail/<name>.txt`; `app` is the sender's product name, `language` one of LANGUAGES.
 
     Raises KeyError for an unknown name, and if a value of the mail is missing.
     """
@@ -56,7 +56,7 @@ def render_mail(
     subject = " ".join(translate(subject, **context).split())
     rendered = [_rendered(part, translate, context) for part in parts]
     html = TEMPLATES.render_template(
-        "mail/layout.html", subject=subject, app=app, accent=accent_of(accent), parts=rendered, language=language
+        "mail/layout.html", subject=subject, app=app, theme=theme, parts=rendered, language=language
     )
     code, tokens = values.get("code"), _TOKEN.findall(values.get("link", ""))
     return RenderedMail(

@@ -6,6 +6,7 @@ import pytest
 
 from postern.web.mails import SUFFIX, render_mail
 from postern.web.pages import FOLDER
+from postern.web.themes import ThemeSettings, theme_of
 
 HOSTILE = """"'><script>alert(1)</script>{{ 7 * 7 }}{% raise %}\n\n[Press]({{ link }})"""
 LINK = "https://app.example/in?token=a.b-c_1&of=<me>"
@@ -51,11 +52,14 @@ def test_a_missing_value_is_an_error(name):
             render_mail(name, app="Acme", **{variable: used[variable] for variable in used.keys() - {missing}})
 
 
+YELLOW = theme_of("#ffee00", ThemeSettings())
+
+
 def test_codes_and_links_are_highlighted():
-    code = render_mail("customers/code", app="Acme", accent="#ffee00", code="428913")
+    code = render_mail("customers/code", app="Acme", theme=YELLOW, code="428913")
     assert "Enter this code to sign in: 428913\n" in code.text
     assert ">428913</td>" in code.html
-    reset = render_mail("customers/reset", app="Acme", accent="#ffee00", link=LINK)
+    reset = render_mail("customers/reset", app="Acme", theme=YELLOW, link=LINK)
     assert f"Choose a new password\n{LINK}\n" in reset.text
-    assert "background-color:#ffee00;" in reset.html, "the button does not have the accent color"
+    assert "background-color:#ffee00" in reset.html, "the button does not have the accent color"
     assert "color:#000000;" in reset.html, "the text of the button is not black"

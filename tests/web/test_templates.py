@@ -54,6 +54,7 @@ HOSTED: dict[str, Any] = {
     "methods": ["PASSWORD", "EMAIL_CODE"],
     "providers": [ITEM],
     "qr": {"size": H, "path": H},
+    "picture": H,
     "sso_only": False,
 }
 MESSAGE = {

@@ -29,6 +29,7 @@ from postern.security.mail_limits import MailPolicy
 from postern.security.sessions import is_trusted_test
 from postern.web.languages import DEFAULT_LANGUAGE, Text, asked_language, format_moment, translated
 from postern.web.mails import render_mail
+from postern.web.themes import theme_of
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -229,7 +230,7 @@ async def send_rendered(
     mail = render_mail(
         template,
         app=app_name(project),
-        accent=project.settings.sign_in.accent_color,
+        theme=theme_of(project.settings.sign_in.accent_color, project.settings.sign_in.theme),
         language=language,
         **shown,
     )

@@ -38,11 +38,11 @@ from postern.security import challenges
 from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passkeys import PASSKEY_CHALLENGE_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
-from postern.web.colors import style_of
 from postern.web.languages import LANGUAGES, Text, chosen_language, language_of, text
 from postern.web.pages import SCRIPT_SOURCES, page, read_form
 from postern.web.problem_texts import text_of
 from postern.web.qr import qr_code
+from postern.web.themes import style_of, theme_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -126,9 +126,9 @@ def page_form(
 
 @get("/projects/{project_id}/auth/pages/style.css", public=True, ignore_unknown_query=True, media_types=("text/css",))
 async def page_style(call: Call) -> HttpResponse:
-    """The stylesheet of the hosted pages, with the project's accent color."""
+    """The stylesheet of the hosted pages, with the project's theme."""
     project = await sign_in.project_of_call(call)
-    css = style_of(project.settings.sign_in.accent_color)
+    css = style_of(theme_of(project.settings.sign_in.accent_color, project.settings.sign_in.theme))
     return HttpResponse(css, media_type="text/css", headers={"Cache-Control": "public, max-age=300"})
 
 
@@ -631,8 +631,9 @@ async def hosted_page(
         if row.enabled and not sso_only
     ]
     content_security = SCRIPT_SOURCES if loads_script else {}
-    if settings.logo_url:
-        content_security = {**content_security, "img-src": _source(settings.logo_url)}
+    pictures = dict.fromkeys(_source(url) for url in (settings.logo_url, settings.theme.picture_url) if url)
+    if pictures:
+        content_security = {**content_security, "img-src": " ".join(pictures)}
     target = flow.redirect_url if flow else form_target
     if target:
         # Browsers check the redirect after a form against `form-action`, too.
@@ -646,6 +647,7 @@ async def hosted_page(
         site=mailer.app_name(project),
         error=error,
         logo=settings.logo_url,
+        picture=settings.theme.picture_url,
         base=f"{_auth_path(call)}/pages",
         methods=[] if sso_only else settings.methods,
         sign_up=settings.sign_up and not sso_only,

@@ -20,7 +20,7 @@ from postern.platform.projects.model import ProjectSettings
 from postern.protocols.mail import mime
 from postern.protocols.mail.address import Address, parse_address
 from postern.protocols.mail.transports.transport import Deferred, Envelope
-from postern.web.mails import RenderedMail, render_mail
+from postern.web.mails import DEFAULT_THEME, RenderedMail, render_mail
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -39,7 +39,7 @@ async def deliver_system_mail(world: "World", id: UUID, request: AccountMailRequ
     rejection is logged and returns True. Raises AddressInvalid if `request.to` is not an address.
     """
     sender = sender_of(world)
-    mail = render_mail(request.template, app="Postern", **request.values)
+    mail = render_mail(request.template, app="Postern", theme=DEFAULT_THEME, **request.values)
     message = compose_system_mail(mail, request.to, sender, id, world.clock())
     if world.settings.transport == "capture":
         file = world.settings.data / "mail" / f"{id}.sealed"

@@ -8,6 +8,7 @@ import msgspec
 from postern.kernel.http.call import Environment
 from postern.kernel.http.problems import Missing, Unprocessable
 from postern.kernel.values import Body, DisplayName, Moment, Record
+from postern.web.themes import ThemeSettings
 
 KeyType = Literal["SECRET", "PUBLISHABLE"]
 Name = DisplayName
@@ -211,6 +212,8 @@ class SignInSettings(Record):
     default_language: PageLanguage | None = None
     """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others; null
     means English."""
+    theme: ThemeSettings = ThemeSettings()
+    """Colors, corners and fonts of hosted pages and e-mails."""
     privacy_url: str | None = None
     terms_url: str | None = None
     help_url: str | None = None

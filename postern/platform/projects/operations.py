@@ -75,6 +75,7 @@ from postern.platform.projects.quotas import require_quota
 from postern.platform.projects.sso_check import SsoNotReady, sso_works
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.security.secrets import looks_like_key, new_key
+from postern.web.themes import ContrastError, Corners, FontFamily, ThemeSettings, check_contrast, theme_of
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -103,6 +104,36 @@ class TokenClaimsChange(Body):
     """Keys of the active organization's metadata, in the claim `org.metadata`."""
 
 
+class ThemeColorsChange(Body):
+    """Colors to change; omitted fields keep their values, and null resets one to its default."""
+
+    accent: Color | None | Unset = UNSET
+    """Buttons. Null in the light theme means `accentColor`; null in the dark theme means the light accent, lightened if
+    the contrast needs it."""
+    page: Color | None | Unset = UNSET
+    """The background."""
+    card: Color | None | Unset = UNSET
+    """Fields and boxes; null means `page`."""
+    ink: Color | None | Unset = UNSET
+    """Text."""
+    muted: Color | None | Unset = UNSET
+    """Text that is less important."""
+    line: Color | None | Unset = UNSET
+    """Lines between parts."""
+
+
+class ThemeChange(Body):
+    """Parts of the theme to change; omitted fields keep their values, and null resets one to its default."""
+
+    light: ThemeColorsChange | None | Unset = UNSET
+    dark: ThemeColorsChange | None | Unset = UNSET
+    corners: Corners | None | Unset = UNSET
+    font: FontFamily | None | Unset = UNSET
+    heading_font: FontFamily | None | Unset = UNSET
+    picture_url: LogoUrl | None | Unset = UNSET
+    """An https URL of a picture beside the form, on screens of 900 px and more."""
+
+
 class SignInChange(Body):
     """Sign-in settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
     allowed."""
@@ -122,6 +153,8 @@ class SignInChange(Body):
     default_language: PageLanguage | None | Unset = UNSET
     """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others; null
     means English."""
+    theme: ThemeChange | None | Unset = UNSET
+    """Colors, corners and fonts of hosted pages and e-mails."""
     privacy_url: LinkUrl | None | Unset = UNSET
     terms_url: LinkUrl | None | Unset = UNSET
     help_url: LinkUrl | None | Unset = UNSET
@@ -523,6 +556,10 @@ def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> Sig
     changes = {name: getattr(default, name) if value is None else value for name, value in changes.items()}
     if isinstance(changes.get("token_claims"), TokenClaimsChange):
         changes["token_claims"] = _apply_token_claims_change(settings.token_claims, changes["token_claims"])
+    if isinstance(changes.get("theme"), ThemeChange):
+        changes["theme"] = _apply_theme_change(settings.theme, changes["theme"])
+    if "theme" in changes or "accent_color" in changes:
+        _require_contrast(msgspec.structs.replace(settings, **changes), change)
     if "allowed_origins" in changes:
         changes["allowed_origins"] = [_serialise_origin(origin) for origin in changes["allowed_origins"]]
     if changes.get("mail_from") is not None:
@@ -538,6 +575,27 @@ def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> Sig
             )
             raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", message, "invalid_address")
     return msgspec.structs.replace(settings, **changes)
+
+
+def _apply_theme_change(settings: ThemeSettings, change: ThemeChange) -> ThemeSettings:
+    changes = fields_set(change)
+    default = ThemeSettings()
+    for name, value in changes.items():
+        if isinstance(value, ThemeColorsChange):
+            changes[name] = msgspec.structs.replace(getattr(settings, name), **fields_set(value))
+        elif value is None:
+            changes[name] = getattr(default, name)
+    return msgspec.structs.replace(settings, **changes)
+
+
+def _require_contrast(settings: SignInSettings, change: SignInChange) -> None:
+    """Raise Invalid if the colors of pages and e-mails have too little contrast."""
+    try:
+        check_contrast(theme_of(settings.accent_color, settings.theme))
+    except ContrastError as error:
+        is_old_accent = error.path == "light/accent" and settings.theme.light.accent is None
+        path = "accentColor" if is_old_accent and change.accent_color is not UNSET else f"theme/{error.path}"
+        raise Invalid.at(f"/settings/signIn/{path}", str(error), "contrast_too_low") from None
 
 
 def _apply_token_claims_change(settings: TokenClaimSettings, change: TokenClaimsChange) -> TokenClaimSettings:

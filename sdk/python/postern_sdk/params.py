@@ -415,6 +415,8 @@ class SignInChangeDict(TypedDict):
     """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others;
     null means English.
     """
+    theme: NotRequired[types.ThemeChange | ThemeChangeDict | None]
+    """Colors, corners and fonts of hosted pages and e-mails."""
     privacyUrl: NotRequired[str | None]
     """URL of your privacy policy, in the foot of pages."""
     termsUrl: NotRequired[str | None]
@@ -427,6 +429,42 @@ class SignInChangeDict(TypedDict):
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
     tokenClaims: NotRequired[types.TokenClaimsChange | TokenClaimsChangeDict | None]
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
+
+
+class ThemeChangeDict(TypedDict):
+    """Parts of the theme to change; omitted fields keep their values, and null resets one to its default."""
+
+    light: NotRequired[types.ThemeColorsChange | ThemeColorsChangeDict | None]
+    """Colors on devices in light mode."""
+    dark: NotRequired[types.ThemeColorsChange | ThemeColorsChangeDict | None]
+    """Colors on devices in dark mode."""
+    corners: NotRequired[Literal["LARGE", "MEDIUM", "SMALL", "SQUARE"] | str | None]
+    """Corners of buttons, fields and boxes."""
+    font: NotRequired[Literal["GEOMETRIC", "HUMANIST", "MONOSPACE", "ROUNDED", "SERIF", "SYSTEM"] | str | None]
+    """Font of the text."""
+    headingFont: NotRequired[Literal["GEOMETRIC", "HUMANIST", "MONOSPACE", "ROUNDED", "SERIF", "SYSTEM"] | str | None]
+    """Font of titles."""
+    pictureUrl: NotRequired[str | None]
+    """An https URL of a picture beside the form, on screens of 900 px and more."""
+
+
+class ThemeColorsChangeDict(TypedDict):
+    """Colors to change; omitted fields keep their values, and null resets one to its default."""
+
+    accent: NotRequired[str | None]
+    """Buttons. Null in the light theme means `accentColor`; null in the dark theme means the light accent,
+    lightened if the contrast needs it.
+    """
+    page: NotRequired[str | None]
+    """The background."""
+    card: NotRequired[str | None]
+    """Fields and boxes; null means `page`."""
+    ink: NotRequired[str | None]
+    """Text."""
+    muted: NotRequired[str | None]
+    """Text that is less important."""
+    line: NotRequired[str | None]
+    """Lines between parts."""
 
 
 class TokenClaimsChangeDict(TypedDict):

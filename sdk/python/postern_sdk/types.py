@@ -333,6 +333,16 @@ if TYPE_CHECKING:
     SuppressionReason: TypeAlias = Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str
     TemplateEngine: TypeAlias = Literal["minijinja", "none"] | str
     TemplateVersionEngine: TypeAlias = Literal["minijinja", "none"] | str
+    ThemeChangeCorners: TypeAlias = Literal["LARGE", "MEDIUM", "SMALL", "SQUARE"] | str
+    ThemeChangeFont: TypeAlias = Literal["GEOMETRIC", "HUMANIST", "MONOSPACE", "ROUNDED", "SERIF", "SYSTEM"] | str
+    ThemeChangeHeadingFont: TypeAlias = (
+        Literal["GEOMETRIC", "HUMANIST", "MONOSPACE", "ROUNDED", "SERIF", "SYSTEM"] | str
+    )
+    ThemeSettingsCorners: TypeAlias = Literal["LARGE", "MEDIUM", "SMALL", "SQUARE"] | str
+    ThemeSettingsFont: TypeAlias = Literal["GEOMETRIC", "HUMANIST", "MONOSPACE", "ROUNDED", "SERIF", "SYSTEM"] | str
+    ThemeSettingsHeadingFont: TypeAlias = (
+        Literal["GEOMETRIC", "HUMANIST", "MONOSPACE", "ROUNDED", "SERIF", "SYSTEM"] | str
+    )
     TimelineEntryKind: TypeAlias = Literal["AUDIT", "EMAIL", "EVENT", "SESSION"] | str
     TrackingHitKind: TypeAlias = Literal["CLICK", "OPEN", "UNSUBSCRIBE"] | str
     TrackingHitVerdict: TypeAlias = Literal["human", "machine", "proxy"] | str
@@ -481,6 +491,12 @@ else:
     SuppressionReason = str
     TemplateEngine = str
     TemplateVersionEngine = str
+    ThemeChangeCorners = str
+    ThemeChangeFont = str
+    ThemeChangeHeadingFont = str
+    ThemeSettingsCorners = str
+    ThemeSettingsFont = str
+    ThemeSettingsHeadingFont = str
     TimelineEntryKind = str
     TrackingHitKind = str
     TrackingHitVerdict = str
@@ -6008,6 +6024,8 @@ class SignInChange(Record, frozen=True, kw_only=True):
     """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others;
     null means English.
     """
+    theme: ThemeChange | None | UnsetType = UNSET
+    """Colors, corners and fonts of hosted pages and e-mails."""
     privacy_url: str | None | UnsetType = UNSET
     """URL of your privacy policy, in the foot of pages."""
     terms_url: str | None | UnsetType = UNSET
@@ -6098,6 +6116,10 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     default_language: SignInSettingsDefaultLanguage | None
     """The language of hosted pages and e-mails if neither the request nor the browser asks for one of the others;
     null means English.
+    """
+    theme: ThemeSettings
+    """Colors, corners and fonts of hosted pages and e-mails. Default:
+    `{"light":{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null},"dark":{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null},"corners":"MEDIUM","font":"SYSTEM","headingFont":"SYSTEM","pictureUrl":null}`.
     """
     privacy_url: str | None
     """URL of your privacy policy, in the foot of pages."""
@@ -6619,6 +6641,82 @@ class TemplateVersion(Record, frozen=True, kw_only=True):
     """Who created the version: the e-mail address of a developer or the name of an API key."""
     created_at: datetime
     """When the record was created (UTC)."""
+
+
+class ThemeChange(Record, frozen=True, kw_only=True):
+    """Parts of the theme to change; omitted fields keep their values, and null resets one to its default."""
+
+    light: ThemeColorsChange | None | UnsetType = UNSET
+    """Colors on devices in light mode."""
+    dark: ThemeColorsChange | None | UnsetType = UNSET
+    """Colors on devices in dark mode."""
+    corners: ThemeChangeCorners | None | UnsetType = UNSET
+    """Corners of buttons, fields and boxes."""
+    font: ThemeChangeFont | None | UnsetType = UNSET
+    """Font of the text."""
+    heading_font: ThemeChangeHeadingFont | None | UnsetType = UNSET
+    """Font of titles."""
+    picture_url: str | None | UnsetType = UNSET
+    """An https URL of a picture beside the form, on screens of 900 px and more."""
+
+
+class ThemeColors(Record, frozen=True, kw_only=True):
+    """The colors of the light or of the dark theme, as `#rrggbb`; null for the default."""
+
+    accent: str | None
+    """Buttons. Null in the light theme means `accentColor`; null in the dark theme means the light accent,
+    lightened if the contrast needs it.
+    """
+    page: str | None
+    """The background."""
+    card: str | None
+    """Fields and boxes; null means `page`."""
+    ink: str | None
+    """Text."""
+    muted: str | None
+    """Text that is less important."""
+    line: str | None
+    """Lines between parts."""
+
+
+class ThemeColorsChange(Record, frozen=True, kw_only=True):
+    """Colors to change; omitted fields keep their values, and null resets one to its default."""
+
+    accent: str | None | UnsetType = UNSET
+    """Buttons. Null in the light theme means `accentColor`; null in the dark theme means the light accent,
+    lightened if the contrast needs it.
+    """
+    page: str | None | UnsetType = UNSET
+    """The background."""
+    card: str | None | UnsetType = UNSET
+    """Fields and boxes; null means `page`."""
+    ink: str | None | UnsetType = UNSET
+    """Text."""
+    muted: str | None | UnsetType = UNSET
+    """Text that is less important."""
+    line: str | None | UnsetType = UNSET
+    """Lines between parts."""
+
+
+class ThemeSettings(Record, frozen=True, kw_only=True):
+    """How hosted pages and e-mails look."""
+
+    light: ThemeColors
+    """Colors on devices in light mode. Default:
+    `{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null}`.
+    """
+    dark: ThemeColors
+    """Colors on devices in dark mode. Default:
+    `{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null}`.
+    """
+    corners: ThemeSettingsCorners
+    """Corners of buttons, fields and boxes. Default: `"MEDIUM"`."""
+    font: ThemeSettingsFont
+    """Font of the text. Default: `"SYSTEM"`."""
+    heading_font: ThemeSettingsHeadingFont
+    """Font of titles. Default: `"SYSTEM"`."""
+    picture_url: str | None
+    """An https URL of a picture beside the form, on screens of 900 px and more."""
 
 
 class TimeSeriesItem(Record, frozen=True, kw_only=True):

@@ -69,7 +69,7 @@ class Page(HTMLParser):
 
 @pytest.fixture
 async def browser(auth):
-    await auth.settings(redirectUrls=[REDIRECT_URL], appName='Ada & "Sons"', accentColor="#ffee00")
+    await auth.settings(redirectUrls=[REDIRECT_URL], appName='Ada & "Sons"', accentColor="#0a7d55")
 
     class Browser:
         base = f"/projects/{auth.project.id}/auth/pages"
@@ -334,7 +334,7 @@ async def test_pages_are_accessible_and_have_a_strict_csp_and_the_project_colour
         assert "Ada &amp; &quot;Sons&quot;" in page.text
     assert "form-action 'self' https://app.example.com;" in policy or name == "reset"
     style = await auth.client.get(f"{browser.base}/style.css")
-    assert "--accent:#ffee00;--on-accent:#000000" in style.text
+    assert "--b-accent:#0a7d55;--b-on-accent:#ffffff" in style.text
     assert style.headers["content-type"].startswith("text/css")
 
 
@@ -467,7 +467,7 @@ async def test_pages_show_the_app_name_and_plain_messages(auth, browser):
     address = new_address()
     await auth.signed_up(address)
     forgot = await auth.get("/pages/forgot")
-    assert '<p class="app">Acme</p>' in forgot.text
+    assert "<span>Acme</span>" in forgot.text
     await auth.post("/password/forgot", {"email": address})
     token = await auth.link_token(address)
     assert 'name="password"' in (await auth.get(f"/pages/reset?token={token}")).text

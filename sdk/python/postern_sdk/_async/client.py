@@ -13256,9 +13256,9 @@ class AsyncPages:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """The stylesheet of the hosted pages, with the project's accent color.
+        """The stylesheet of the hosted pages, with the project's theme.
 
-        The stylesheet of the hosted pages, with the project's accent color
+        The stylesheet of the hosted pages, with the project's theme
 
         Args:
             project: Project id, if not that of the client.

@@ -5114,9 +5114,9 @@ export interface PagesApi {
    */
   submitProviderCallback(params?: PagesSubmitProviderCallbackParams, options?: RequestOptions): Promise<string>;
   /**
-   * The stylesheet of the hosted pages, with the project's accent color
+   * The stylesheet of the hosted pages, with the project's theme
    *
-   * The stylesheet of the hosted pages, with the project's accent color
+   * The stylesheet of the hosted pages, with the project's theme
    *
    * Problems: `too_many_requests`, `database_away`.
    */

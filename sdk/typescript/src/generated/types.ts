@@ -6687,6 +6687,8 @@ export interface SignInChange {
    * means English.
    */
   defaultLanguage?: "de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {}) | null | undefined;
+  /** Colors, corners and fonts of hosted pages and e-mails. */
+  theme?: ThemeChange | null | undefined;
   /** URL of your privacy policy, in the foot of pages. */
   privacyUrl?: string | null | undefined;
   /** URL of your terms of service, in the foot of pages. */
@@ -6787,6 +6789,11 @@ export interface SignInSettings {
    * means English.
    */
   defaultLanguage: "de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {}) | null;
+  /**
+   * Colors, corners and fonts of hosted pages and e-mails. Default:
+   * `{"light":{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null},"dark":{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null},"corners":"MEDIUM","font":"SYSTEM","headingFont":"SYSTEM","pictureUrl":null}`.
+   */
+  theme: ThemeSettings;
   /** URL of your privacy policy, in the foot of pages. */
   privacyUrl: string | null;
   /** URL of your terms of service, in the foot of pages. */
@@ -7424,6 +7431,82 @@ export interface TemplateVersion {
   createdBy: string | null;
   /** When the record was created (UTC). */
   createdAt: string;
+}
+
+/** Parts of the theme to change; omitted fields keep their values, and null resets one to its default. */
+export interface ThemeChange {
+  /** Colors on devices in light mode. */
+  light?: ThemeColorsChange | null | undefined;
+  /** Colors on devices in dark mode. */
+  dark?: ThemeColorsChange | null | undefined;
+  /** Corners of buttons, fields and boxes. */
+  corners?: "LARGE" | "MEDIUM" | "SMALL" | "SQUARE" | (string & {}) | null | undefined;
+  /** Font of the text. */
+  font?: "GEOMETRIC" | "HUMANIST" | "MONOSPACE" | "ROUNDED" | "SERIF" | "SYSTEM" | (string & {}) | null | undefined;
+  /** Font of titles. */
+  headingFont?: "GEOMETRIC" | "HUMANIST" | "MONOSPACE" | "ROUNDED" | "SERIF" | "SYSTEM" | (string & {}) | null | undefined;
+  /** An https URL of a picture beside the form, on screens of 900 px and more. */
+  pictureUrl?: string | null | undefined;
+}
+
+/** The colors of the light or of the dark theme, as `#rrggbb`; null for the default. */
+export interface ThemeColors {
+  /**
+   * Buttons. Null in the light theme means `accentColor`; null in the dark theme means the light accent, lightened if
+   * the contrast needs it.
+   */
+  accent: string | null;
+  /** The background. */
+  page: string | null;
+  /** Fields and boxes; null means `page`. */
+  card: string | null;
+  /** Text. */
+  ink: string | null;
+  /** Text that is less important. */
+  muted: string | null;
+  /** Lines between parts. */
+  line: string | null;
+}
+
+/** Colors to change; omitted fields keep their values, and null resets one to its default. */
+export interface ThemeColorsChange {
+  /**
+   * Buttons. Null in the light theme means `accentColor`; null in the dark theme means the light accent, lightened if
+   * the contrast needs it.
+   */
+  accent?: string | null | undefined;
+  /** The background. */
+  page?: string | null | undefined;
+  /** Fields and boxes; null means `page`. */
+  card?: string | null | undefined;
+  /** Text. */
+  ink?: string | null | undefined;
+  /** Text that is less important. */
+  muted?: string | null | undefined;
+  /** Lines between parts. */
+  line?: string | null | undefined;
+}
+
+/** How hosted pages and e-mails look. */
+export interface ThemeSettings {
+  /**
+   * Colors on devices in light mode. Default:
+   * `{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null}`.
+   */
+  light: ThemeColors;
+  /**
+   * Colors on devices in dark mode. Default:
+   * `{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null}`.
+   */
+  dark: ThemeColors;
+  /** Corners of buttons, fields and boxes. Default: `"MEDIUM"`. */
+  corners: "LARGE" | "MEDIUM" | "SMALL" | "SQUARE" | (string & {});
+  /** Font of the text. Default: `"SYSTEM"`. */
+  font: "GEOMETRIC" | "HUMANIST" | "MONOSPACE" | "ROUNDED" | "SERIF" | "SYSTEM" | (string & {});
+  /** Font of titles. Default: `"SYSTEM"`. */
+  headingFont: "GEOMETRIC" | "HUMANIST" | "MONOSPACE" | "ROUNDED" | "SERIF" | "SYSTEM" | (string & {});
+  /** An https URL of a picture beside the form, on screens of 900 px and more. */
+  pictureUrl: string | null;
 }
 
 /** The statistics of one day. */

@@ -1,0 +1,138 @@
+"""Hosted pages fit a narrow phone in every language, and are accessible in light and dark.
+
+Chromium renders all of them in one run, without a network. With `POSTERN_SCREENSHOTS=folder` the page with all frames
+is kept there.
+"""
+
+import json
+import os
+import re
+from html import escape, unescape
+from pathlib import Path
+
+import pytest
+
+import postern.web.pages
+from postern.web.languages import LANGUAGES
+from postern.web.pages import FOLDER, page
+from postern.web.problem_texts import PROBLEM_TEXTS
+from postern.web.themes import ThemeSettings, style_of, theme_of
+from tests.peers.chromium import CHROMIUM, chromium
+
+WIDTH_PIXELS = 320
+ASSETS = Path(postern.web.pages.__file__).parent / "assets"
+AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PARTIALS = ("layout.html", "back.html", "onwards.html", "passkey-messages.html")
+NAMES = sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS)
+EMAIL = "maximiliane.oberhausen-schmitt@kaffeehaus-linden.example.com"
+PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple"]
+
+MEASURE = """
+<!doctype html><html lang="en"><meta charset="utf-8"><title>pages</title>{frames}<pre id="result"></pre>
+<script>{axe}</script>
+<script>
+addEventListener("load", async () => {{
+  const results = {{}};
+  for (const frame of document.querySelectorAll("iframe")) {{
+    const page = frame.contentDocument, root = page.documentElement;
+    const outside = [...page.body.querySelectorAll("main *, footer *")].filter((node) => {{
+      const box = node.getBoundingClientRect();
+      return box.width > 1 && (box.right > root.clientWidth + 0.5 || box.left < -0.5);
+    }});
+    const measured = {{ scrolls: root.scrollWidth - root.clientWidth }};
+    measured.outside = outside.map((node) => node.outerHTML.slice(0, 90));
+    if (frame.dataset.axe) {{
+      frame.contentWindow.eval(document.scripts[0].textContent);
+      const checked = await frame.contentWindow.axe.run(page, {{ resultTypes: ["violations"] }});
+      const parts = (rule) => rule.nodes.map((node) => node.html.slice(0, 120));
+      measured.violations = checked.violations.map((rule) => [rule.id, parts(rule)]);
+    }}
+    results[frame.title] = measured;
+  }}
+  document.getElementById("result").textContent = JSON.stringify(results);
+}});
+</script>
+"""
+
+
+def rendered(name: str, language: str, *, dark: bool = False) -> str:
+    """A page with long values, its style sheets inline, and the menu of languages open."""
+    base = "/projects/1/auth/pages"
+    languages = [{"code": code, "name": text, "url": f"{base}/x?lang={code}"} for code, text in LANGUAGES.items()]
+    values = {
+        **dict.fromkeys(("action", "home", "uri", "url", "again"), f"{base}/x"),
+        **dict.fromkeys(("mfaToken", "pageToken", "challenge", "token", "session", "query", "lang_query"), "x"),
+        "name": "",
+        "key": "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP",
+        "resent": "",
+        "user_code": "WDJB-MJHT",
+        "account": EMAIL,
+        "email": EMAIL,
+        "client": "Northwind Reports",
+        "organization": "Kaffeehaus Linden",
+        "code": "invalid_request_uri",
+        "reason": "The request_uri is unknown.",
+        "destination": "app.example.com",
+        **dict.fromkeys(("heading", "message", "detail", "error"), PROBLEM_TEXTS["sso_required"]),
+        **dict.fromkeys(("adds_passkey", "passkeys", "sign_up", "sso", "third_party"), True),
+        "sso_only": False,
+        "picture": None,
+        "logo": None,
+        "base": base,
+        "site": "Northwind Coffee",
+        "codes": ["abcd-efgh-ijkl"] * 10,
+        "flow": {"state": "x"},
+        "fields": {"x": "x"},
+        "switch_form": None,
+        "links": [{"url": "https://a.example", "text": PROBLEM_TEXTS["not_found"]}],
+        "scopes": [PROBLEM_TEXTS["not_found"]],
+        "methods": ["PASSWORD", "EMAIL_CODE"],
+        "providers": [{"name": text, "url": "/x"} for text in PROVIDERS],
+        "qr": {"size": 20, "path": "M0 0h1v1z"},
+        "foot_links": [{"url": "/x", "text": PROBLEM_TEXTS["customer_banned"]}] * 3,
+        "languages": languages,
+        "language_name": LANGUAGES[language],
+    }
+    text = str(page(f"hosted/{name}", language=language, **values).content)
+    theme = style_of(theme_of("#0a7d55", ThemeSettings()))
+    style = "".join((ASSETS / file).read_text() for file in ("postern.css", "hosted.css")) + theme
+    if dark:
+        style = re.sub(r"@media \(prefers-color-scheme: ?dark\)", "@media all", style)
+    text = re.sub(r'<link rel="stylesheet"[^>]*>|<script.*?</script>|<meta http-equiv="refresh"[^>]*>', "", text)
+    text = text.replace("</head>", f"<style>{style}</style></head>").replace(
+        '<details class="lang">', '<details class="lang" open>'
+    )
+    return text.replace('<div id="passkeys" hidden>', '<div id="passkeys">')
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: cd web && npm ci")
+async def test_pages_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp_path):
+    frames = {
+        f"{name} {language} {'dark' if dark else 'light'}": (
+            rendered(name, language, dark=dark),
+            language in ("en", "de"),
+        )
+        for name in NAMES
+        for language in LANGUAGES
+        for dark in [language == "de"]
+    }
+    assert len(frames) == len(NAMES) * len(LANGUAGES)
+    html = "".join(
+        f'<iframe title="{title}" width="{WIDTH_PIXELS}" height="900" {"data-axe=1" if axe else ""}'
+        f' srcdoc="{escape(text)}"></iframe>'
+        for title, (text, axe) in frames.items()
+    )
+    file = Path(os.environ.get("POSTERN_SCREENSHOTS") or tmp_path) / "hosted-pages.html"
+    file.write_text(MEASURE.format(frames=html, axe=AXE.read_text()))
+    dump = await chromium("--dump-dom", "--virtual-time-budget=60000", f"file://{file}")
+    match = re.search(r'<pre id="result">(.*?)</pre>', dump, re.DOTALL)
+    assert match, dump[-2_000:]
+    results = json.loads(unescape(match[1]))
+    assert results.keys() == frames.keys()
+    assert sum("violations" in result for result in results.values()) == 2 * len(NAMES)
+    assert {
+        title: result
+        for title, result in results.items()
+        if result["scrolls"] > 0 or result["outside"] or result.get("violations")
+    } == {}
