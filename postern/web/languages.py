@@ -131,6 +131,13 @@ def format_moment(language: str, moment: datetime) -> str:
     return f"{pattern.replace('{1}', day).replace('{0}', time)} UTC"
 
 
+def format_time_of_day(language: str, moment: datetime) -> str:
+    """A time in UTC, with the zone, as readers of the language write it."""
+    from babel.dates import format_time
+
+    return f"{format_time(moment.astimezone(UTC), 'short', locale=LOCALES.get(language, language))} UTC"
+
+
 @cache
 def _catalogue(language: str) -> "NullTranslations":
     """The catalogue of one of LANGUAGES. English has none: the texts are their own translations."""

@@ -16,7 +16,7 @@ PARTIALS = (
     "hosted/layout.html",
     "hosted/back.html",
     "hosted/onwards.html",
-    "hosted/passkey-messages.html",
+    *("hosted/passkey-messages.html", "hosted/provider-icon.html"),
 )
 """Templates that other templates extend, include or import."""
 H = HOSTILE
@@ -31,6 +31,7 @@ ITEM = {
     "step": H,
     "ok": True,
     "detail": H,
+    "icon": "GOOGLE",
 }
 FORM = PageForm(button=H, fields=[FormField(name=H, label=H, type="text", autocomplete="off", value=H)], hidden={H: H})
 HOSTED: dict[str, Any] = {
@@ -55,6 +56,8 @@ HOSTED: dict[str, Any] = {
     "providers": [ITEM],
     "qr": {"size": H, "path": H},
     "picture": H,
+    "until": {"iso": H, "text": H},
+    "accepted_links": [{"url": H, "text": H}],
     "sso_only": False,
 }
 MESSAGE = {

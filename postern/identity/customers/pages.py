@@ -8,6 +8,7 @@ If the domain of an address has a single sign-on connection, the pages send the 
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
@@ -18,11 +19,13 @@ from postern.identity.customers import credentials, mailer, passkeys, provider_s
 from postern.identity.customers.challenge_payloads import Grant, PasskeyPage, RecoveryCodesPage
 from postern.identity.customers.mailed_challenges import CodeVerification, EmailOnly, SignInLinkRequest
 from postern.identity.customers.model import (
+    CODE_LIFE,
     GRANT_LIFE,
     MFA_LIFE,
     SignInBlocked,
     SignInLocked,
 )
+from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.providers import CodeChallenge, continue_grant, require_flow_redirect
 from postern.identity.customers.requirements import SsoEntry, SsoRequired
 from postern.identity.customers.sessions import bearer_of
@@ -31,14 +34,14 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import FORM, Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Record
+from postern.kernel.values import Moment, Record, timestamp
 from postern.platform.projects.model import Project
 from postern.protocols.oidc.authorization import authorization_url
 from postern.security import challenges
 from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passkeys import PASSKEY_CHALLENGE_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
-from postern.web.languages import LANGUAGES, Text, chosen_language, language_of, text
+from postern.web.languages import LANGUAGES, Text, chosen_language, format_time_of_day, language_of, text
 from postern.web.pages import SCRIPT_SOURCES, page, read_form
 from postern.web.problem_texts import text_of
 from postern.web.qr import qr_code
@@ -50,6 +53,8 @@ FORM_LIMIT = 65_536
 HTML = ("text/html",)
 WITH_PASSKEYS = ("sign-in.html", "passkey.html")
 """Pages that load the script for passkeys, if the project uses passkeys."""
+ICONS = {"accounts.google.com": "GOOGLE", "login.microsoftonline.com": "MICROSOFT", "appleid.apple.com": "APPLE"}
+"""The icons of providers by the hosts of their issuers."""
 EMAIL_LIMIT = 254
 """Maximum length of the address that a link can enter into a form, in characters (RFC 5321 §4.5.3.1)."""
 PAGE_TRIES = 30
@@ -57,6 +62,7 @@ PAGE_TRIES = 30
 BLANK: dict[str, Any] = {
     **dict.fromkeys(("email", "name", "token", "mfaToken", "pageToken", "challenge", "action", "resent"), ""),
     "qr": None,
+    "until": None,
 }
 """Defaults for values that templates use and that not every page sets."""
 
@@ -182,7 +188,13 @@ async def sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
             return await _next_page(call, flow, pending)
         challenge = str(pending.challenge_id)
         return await hosted_page(
-            call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=form["email"]
+            call,
+            "verify.html",
+            flow,
+            challenge=challenge,
+            action="sign-up/verify",
+            email=form["email"],
+            until=call.now + CODE_LIFE,
         )
 
     return await _process_form(call, request, "sign-up.html", act)
@@ -196,7 +208,14 @@ async def resend_sign_up_code_by_page(call: Call, request: RawRequest) -> HttpRe
         pending = await sign_up.resend_sign_up_code(call, sign_up.CodeResend(challenge_id=form["challengeId"]))
         challenge, email = str(pending.challenge_id), form.get("email", "")
         return await hosted_page(
-            call, "verify.html", flow, challenge=challenge, action="sign-up/verify", email=email, resent="1"
+            call,
+            "verify.html",
+            flow,
+            challenge=challenge,
+            action="sign-up/verify",
+            email=email,
+            resent="1",
+            until=call.now + CODE_LIFE,
         )
 
     return await _process_form(call, request, "verify.html", act, action="sign-up/verify")
@@ -228,6 +247,7 @@ async def ask_for_code_by_page(call: Call, request: RawRequest) -> HttpResponse:
             action="code/verify",
             email=form["email"],
             resent=form.get("resent", ""),
+            until=call.now + CODE_LIFE,
         )
 
     return await _process_form(call, request, "sign-in.html", act)
@@ -626,11 +646,13 @@ async def hosted_page(
     )
     start_query = urlencode({**fields, **chosen_fields, "hosted": "true"})
     providers = [
-        {"name": row.name, "url": f"{_auth_path(call)}/providers/{row.key}/start?{start_query}"}
+        {"name": row.name, "icon": _icon_of(row), "url": f"{_auth_path(call)}/providers/{row.key}/start?{start_query}"}
         for row in rows
         if row.enabled and not sso_only
     ]
-    content_security = SCRIPT_SOURCES if loads_script else {}
+    shown_values: dict[str, Any] = {**BLANK, **values, "until": _shown_time(language, values.get("until"))}
+    loads_times = template == "verify.html" and values.get("until") is not None
+    content_security = SCRIPT_SOURCES if loads_script or loads_times else {}
     pictures = dict.fromkeys(_source(url) for url in (settings.logo_url, settings.theme.picture_url) if url)
     if pictures:
         content_security = {**content_security, "img-src": " ".join(pictures)}
@@ -669,8 +691,13 @@ async def hosted_page(
             )
             if url is not None
         ],
+        accepted_links=[
+            {"url": url, "text": name}
+            for url, name in ((settings.terms_url, text("Terms")), (settings.privacy_url, text("Privacy")))
+            if url is not None
+        ],
         **_language_switch(call, template, language, fields, values, switch_url),
-        **{**BLANK, **values},
+        **shown_values,
     )
 
 
@@ -707,6 +734,19 @@ def _language_switch(
         "language_name": LANGUAGES[language],
         "switch_form": None if form is None else {"action": switch_url, "fields": form},
     }
+
+
+def _icon_of(row: ProviderRow) -> str:
+    """The name of a provider's icon; "" if it has none. Only the issuer tells whose sign-in it is, not the name."""
+    host = urlsplit(row.issuer).hostname or ""
+    return row.kind if row.kind in ("GITHUB", "APPLE") else ICONS.get(host, "")
+
+
+def _shown_time(language: str, moment: datetime | None) -> dict[str, str] | None:
+    """A time of day on a page: for the script that shows it in the time zone of the browser, and without it in UTC."""
+    if moment is None:
+        return None
+    return {"iso": timestamp(Moment.of(moment)), "text": format_time_of_day(language, moment)}
 
 
 def _home_of(redirect_urls: list[str]) -> str:

@@ -6,11 +6,12 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from postern.identity.customers.model import CODE_LIFE
 from postern.web.languages import LANGUAGES, match_language
 from postern.web.problem_texts import INVALID_TEXTS, PROBLEM_TEXTS
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.customers.test_pages import FLOW, Page, browser, redeemed
-from tests.identity.customers.test_providers import REDIRECT_URL, provider, provider_browser, settings
+from tests.identity.customers.test_providers import REDIRECT_URL, provider, provider_browser, put, settings
 from tests.identity.customers.test_second_factor import with_totp
 
 __all__ = ["browser", "provider", "provider_browser", "settings"]
@@ -166,3 +167,30 @@ def test_every_problem_of_the_pages_has_a_text():
     codes = {problem.code() for operation in operations for problem in operation.problems if problem.status != 429}
     assert codes - PROBLEM_TEXTS.keys() == {"invalid"}
     assert INVALID_TEXTS
+
+
+@pytest.mark.parametrize(("language", "sentence"), [("en", "It is valid until {}."), ("ja", "{} まで有効です。")])
+async def test_the_code_page_says_until_when_the_code_is_valid(auth, browser, clock, language, sentence):
+    address = new_address()
+    page = await browser.open("sign-in", **FLOW, lang=language)
+    code_page = await browser.submit(page, f"{browser.base}/code?lang={language}", email=address)
+    match = re.search(r'<time datetime="([^"]+)">([^<]+)</time>', code_page.text)
+    assert match
+    end = clock() + CODE_LIFE
+    assert html.unescape(match[1]).startswith(end.strftime("%Y-%m-%dT%H:%M"))
+    assert match[2].endswith(" UTC"), "without scripts the time zone is shown"
+    assert match[2].zfill(9) == end.strftime("%H:%M UTC")
+    assert sentence.format(match[0]) in code_page.text
+    assert code_page.scripts == ["/assets/times.js"]
+    assert "script-src 'self'" in code_page.response.headers["content-security-policy"]
+
+
+async def test_icons_follow_from_the_issuer_and_not_from_the_name(auth, browser):
+    await put(auth, "WORK", "https://accounts.google.com", name="Our company")
+    await put(auth, "FAKE", "https://accounts.google.com.evil.example", name="Google")
+    await auth.settings(termsUrl="https://example.com/terms")
+    page = await browser.open("sign-up", **FLOW)
+    buttons = re.findall(r'<a class="button second"[^>]*>(.*?)</a>', page.text, re.DOTALL)
+    icons = {name: "<svg" in button for button in buttons for name in ("Our company", "with Google") if name in button}
+    assert icons == {"Our company": True, "with Google": False}
+    assert "By signing up, you accept:" in page.text

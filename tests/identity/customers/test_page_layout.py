@@ -22,7 +22,7 @@ from tests.peers.chromium import CHROMIUM, chromium
 WIDTH_PIXELS = 320
 ASSETS = Path(postern.web.pages.__file__).parent / "assets"
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
-PARTIALS = ("layout.html", "back.html", "onwards.html", "passkey-messages.html")
+PARTIALS = ("layout.html", "back.html", "onwards.html", "passkey-messages.html", "provider-icon.html")
 NAMES = sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS)
 EMAIL = "maximiliane.oberhausen-schmitt@kaffeehaus-linden.example.com"
 PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple"]
@@ -87,9 +87,11 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "links": [{"url": "https://a.example", "text": PROBLEM_TEXTS["not_found"]}],
         "scopes": [PROBLEM_TEXTS["not_found"]],
         "methods": ["PASSWORD", "EMAIL_CODE"],
-        "providers": [{"name": text, "url": "/x"} for text in PROVIDERS],
+        "providers": [{"name": text, "url": "/x", "icon": text.upper()} for text in PROVIDERS],
         "qr": {"size": 20, "path": "M0 0h1v1z"},
         "foot_links": [{"url": "/x", "text": PROBLEM_TEXTS["customer_banned"]}] * 3,
+        "until": {"iso": "2026-01-31T12:00:00Z", "text": "12:00 UTC"},
+        "accepted_links": [],
         "languages": languages,
         "language_name": LANGUAGES[language],
     }
