@@ -483,7 +483,7 @@ async def run_due_work(
     async def run() -> int:
         processed, in_round = 0, 1
         while in_round:
-            await world.run_in_background.wait(PATIENT["lookup_timeout"].total_seconds())
+            await world.run_in_background.wait(emails_work.BATCH_SECONDS)
             in_round = await drain(world, WORK)
             processed += in_round
         return processed
