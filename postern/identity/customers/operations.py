@@ -13,7 +13,7 @@ from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
 from postern.identity.customers import mailer, rules, store, timeline
 from postern.identity.customers.challenge_payloads import PendingEnrollment, PendingSecondFactor
-from postern.identity.customers.imported_hashes import check_hash
+from postern.identity.customers.imported_hashes import import_hash
 from postern.identity.customers.model import (
     ROLES_LIMIT,
     SESSIONS_LIMIT,
@@ -123,8 +123,8 @@ async def list_customers(
 async def create_customer(call: Call, data: NewCustomer) -> Customer:
     """Create a customer.
 
-    `passwordHash` is a hash from another system (bcrypt, scrypt, PBKDF2 or argon2, as a PHC or crypt string). It is
-    replaced by an argon2id hash when the customer first signs in.
+    `passwordHash` is a hash from another system: bcrypt, scrypt, PBKDF2, argon2, SHA-crypt, phpass, or a salted MD5 or
+    SHA digest; the guide lists the forms. It is replaced by an argon2id hash when the customer first signs in.
     """
     password_hash = await _password_hash(data)
     if data.password is not None:
@@ -709,7 +709,7 @@ async def _password_hash(data: NewCustomer) -> str | None:
     if data.email is None and (data.password is not None or data.password_hash is not None):
         raise Invalid.at("/email", "A password needs an address to sign in with.", "required")
     if data.password_hash is not None:
-        return check_hash(data.password_hash)
+        return await import_hash(data.password_hash)
     if data.password is None:
         return None
     require_uncommon(data.password, data.email)

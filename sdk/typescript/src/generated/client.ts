@@ -4076,8 +4076,8 @@ export interface CustomersApi {
   /**
    * Create a customer
    *
-   * `passwordHash` is a hash from another system (bcrypt, scrypt, PBKDF2 or argon2, as a PHC or crypt string). It is
-   * replaced by an argon2id hash when the customer first signs in.
+   * `passwordHash` is a hash from another system: bcrypt, scrypt, PBKDF2, argon2, SHA-crypt, phpass, or a salted MD5 or
+   * SHA digest; the guide lists the forms. It is replaced by an argon2id hash when the customer first signs in.
    *
    * Permission: `customers:write`.
    *
