@@ -47,6 +47,7 @@ from postern.identity.customers.cors import CustomersCors
 from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
 from postern.identity.entitlements import work as entitlement_work
+from postern.identity.imports import operations as customer_imports
 from postern.identity.oauth import authorization as oauth_authorization
 from postern.identity.oauth import backchannel as oauth_backchannel
 from postern.identity.oauth import devices as oauth_devices
@@ -178,7 +179,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     ),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
-    *operations_of(scim),
+    *operations_of(scim, customer_imports),
     *operations_of(oauth_clients, oauth_discovery, oauth_authorization, oauth_endpoints, oauth_devices, oauth_logout),
 ]
 """All operations of the API."""

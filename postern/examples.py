@@ -841,6 +841,17 @@ COMPANIES: Mapping[str, Any] = {
     "DirectoryError.path": "/Users",
     "DirectoryError.status": 409,
     "DirectoryError.scimType": "uniqueness",
+    "CustomerRowsResult.created": 1,
+    "CustomerRowsResult.unchanged": 0,
+    "ImportedRow.index": 0,
+    "ImportedRow.customerId": identifier("customer"),
+    "CustomerImportRow.totpSecret": "JBSWY3DPEHPK3PXP",
+    "ImportedPasskey.rpId": "example.com",
+    "ImportedPasskey.credentialId": "y8S2Gk0OhAX4kRyE1nbLjQ",
+    "ImportedPasskey.publicKey": "pQECAyYgASFYIA…",
+    "ImportedPasskey.signCount": 0,
+    "ImportedPasskey.userHandle": "dXNlci00Mg",
+    "ImportedIdentity.provider": "GOOGLE",
     "DirectoryError.detail": "Another user of this directory has this `userName` or `externalId`.",
 }
 

@@ -115,7 +115,7 @@ ORDER = [
         "inbox",
         "analytics",
     ],
-    ["access", "customers", "organizations", "sso", "scim", "entitlements", "oauth"],
+    ["access", "customers", "organizations", "sso", "scim", "imports", "entitlements", "oauth"],
     ["resend", "sendgrid", "postmark"],
 ]
 """The features of platform, messaging, identity and compat: each imports only those before it."""
@@ -517,6 +517,7 @@ MAY_USE_NETWORK = {
     "cli/doctor_ses.py": "a command, to the API of Amazon that its user has configured",
     "cli/doctor_clock.py": "a command, to the time server that its user names",
     "cli/contacts.py": "a command, to the server that its user names",
+    "cli/moving.py": "a command, to the server that its user names",
     "cli/listen.py": "a command, to the server and the address that its user names",
     "cli/client.py": "a command, to the server that its user names",
     "cli/demo_data.py": "a command, to the server that its user names; receives webhooks on loopback while it runs",

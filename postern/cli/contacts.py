@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     import httpx
@@ -53,8 +54,24 @@ Preview = Annotated[bool, typer.Option("--preview", help="Show how the file woul
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    app.command("import")(import_contacts)
+    """Add the group `import`, with the commands of this module and of `moving`."""
+    from postern.cli import moving
+
+    group = typer.Typer(
+        cls=_ContactsByDefault, no_args_is_help=True, help="Import contacts from CSV, or users of another product."
+    )
+    group.command("contacts")(import_contacts)
+    moving.add_commands(group)
+    app.add_typer(group, name="import")
+
+
+class _ContactsByDefault(TyperGroup):
+    """`postern import FILE` means `postern import contacts FILE`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = ["contacts", *args]
+        return super().parse_args(ctx, args)
 
 
 def import_contacts(

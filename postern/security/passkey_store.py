@@ -39,7 +39,7 @@ async def insert(
     id: UUID,
     subject_id: UUID,
     credential_id: bytes,
-    user_handle: bytes,
+    user_handle: bytes | None,
     public_key: bytes,
     sign_count: int,
     backed_up: bool,

@@ -1,5 +1,6 @@
 """Passkeys (WebAuthn Level 3) of developers and customers: registration and sign-in."""
 
+import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -115,6 +116,24 @@ class PasskeySignIn(Body):
 
     challenge_id: str
     credential: dict[str, Any]
+
+
+class ImportedPasskey(Body):
+    """A passkey that was registered with another system for the same relying party id. Binary values are in base64url
+    or base64."""
+
+    rp_id: Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
+    """The relying party id with which the passkey was created. A passkey only works with this one."""
+    credential_id: Annotated[str, msgspec.Meta(min_length=1, max_length=1_400)]
+    """The id that the authenticator gave to the credential."""
+    public_key: Annotated[str, msgspec.Meta(min_length=1, max_length=2_800)]
+    """The public key as COSE_Key (RFC 9052 §7), as an authenticator sends it."""
+    sign_count: Annotated[int, msgspec.Meta(ge=0, le=4_294_967_295)] = 0
+    """The signature counter at the last use; 0 if the authenticator does not count."""
+    user_handle: Annotated[str, msgspec.Meta(min_length=1, max_length=100)] | None = None
+    """The user handle that the other system gave to the authenticator; null accepts any."""
+    backed_up: bool = False
+    name: PasskeyName = "Passkey"
 
 
 class RelyingParty(Record):
@@ -254,6 +273,52 @@ async def add(tx: Transaction, call: Call, subject: Subject, passkey: VerifiedPa
     if row is None:
         raise Invalid.at("/credential", "This passkey was added already.", "passkey_known")
     return build_view(Passkey, row)
+
+
+async def add_imported(
+    tx: Transaction, call: Call, subject: Subject, party: RelyingParty, passkey: ImportedPasskey, path: str
+) -> None:
+    """Store a passkey that another system has verified. Raises Invalid at `path`, the location of the passkey."""
+    if passkey.rp_id != party.id:
+        message = f"This passkey works only with the domain `{passkey.rp_id[:100]}`; those of this project belong to "
+        raise Invalid.at(f"{path}/rpId", f"{message}`{party.id}` (`settings.signIn.passkeyDomain`).", "passkey_domain")
+    row = await passkey_store.insert(
+        tx,
+        project_id=subject.project_id,
+        id=new_id(),
+        subject_id=subject.id,
+        credential_id=_read_binary(passkey.credential_id, f"{path}/credentialId"),
+        user_handle=None if passkey.user_handle is None else _read_binary(passkey.user_handle, f"{path}/userHandle"),
+        public_key=_read_public_key(passkey.public_key, f"{path}/publicKey"),
+        sign_count=passkey.sign_count,
+        backed_up=passkey.backed_up,
+        name=passkey.name,
+        now=call.now,
+    )
+    if row is None:
+        raise Invalid.at(f"{path}/credentialId", "Another customer has this passkey.", "passkey_known")
+
+
+def _read_binary(text: str, path: str) -> bytes:
+    plain = text.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except ValueError:
+        raise Invalid.at(path, "Expected base64url.") from None
+
+
+def _read_public_key(text: str, path: str) -> bytes:
+    """The bytes of a COSE key. Raises Invalid if it cannot verify signatures of a passkey."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from webauthn.helpers import decode_credential_public_key, decoded_public_key_to_cryptography
+    from webauthn.helpers.exceptions import WebAuthnException
+
+    public_key = _read_binary(text, path)
+    try:
+        decoded_public_key_to_cryptography(decode_credential_public_key(public_key))
+    except (WebAuthnException, UnsupportedAlgorithm, RecursionError, OverflowError, *VERIFICATION_ERRORS):
+        raise Invalid.at(path, "This is not a COSE key of ES256, RS256 or EdDSA.") from None
+    return public_key
 
 
 async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:

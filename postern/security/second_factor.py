@@ -115,6 +115,17 @@ async def turn_on(tx: Transaction, call: Call, subject: Subject, secret: bytes, 
     return await renew_recovery_codes(tx, call, subject)
 
 
+async def add_imported(tx: Transaction, call: Call, subject: Subject, secret: bytes) -> bool:
+    """Turn on a second factor with the secret of an app that was set up with another system, without recovery codes.
+
+    Returns False if a second factor is on already.
+    """
+    sealed = call.world.secrets.seal(secret, _context(subject))
+    return await second_factor_store.insert_confirmed(
+        tx, project_id=subject.project_id, subject_id=subject.id, secret=sealed, step=0, now=call.now
+    )
+
+
 async def renew_recovery_codes(tx: Transaction, call: Call, subject: Subject) -> list[str]:
     """Replace the recovery codes by ten new ones, and return the new ones."""
     codes = new_recovery_codes()

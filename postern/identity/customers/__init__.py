@@ -5,6 +5,7 @@ PUBLIC_MODULES = (
     "challenge_payloads",
     "identities",
     "identity_requests",
+    "importing",
     "mailed_challenges",
     "mailer",
     "pages",

@@ -462,15 +462,24 @@ async def insert_customer(
     tx: Transaction,
     call: Call,
     row: NewCustomerRow,
+    *,
+    created_at: Moment | None = None,
 ) -> CustomerRow | None:
     """Insert a customer's row; None if another customer has the address (also as a secondary one) or the external id.
 
-    Records no event and does not check the quota.
+    `created_at` is when the customer was created in another system; None: now. Records no event and does not check the
+    quota.
     """
     key, project_id = row.email_key, call.project_id
     identifier = rules.address_hash(call.world.secrets, project_id, key) if key else None
     customer = await store.insert_customer(
-        tx, row, project_id=project_id, id=new_id(), identifier=identifier, created_at=call.now, updated_at=call.now
+        tx,
+        row,
+        project_id=project_id,
+        id=new_id(),
+        identifier=identifier,
+        created_at=created_at or call.now,
+        updated_at=call.now,
     )
     # Checked after the insert: it may have waited for a merge that added the address as a secondary one.
     if (
@@ -519,11 +528,20 @@ async def add_other_address(
     )
 
 
-async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_hash: str | None) -> CustomerRow:
-    """Create a customer in an open transaction, and record `customer.signed_up`.
+async def add_customer(
+    tx: Transaction,
+    call: Call,
+    data: NewCustomer,
+    password_hash: str | None,
+    *,
+    created_at: Moment | None = None,
+    method: str = "API",
+) -> CustomerRow:
+    """Create a customer in an open transaction, and record `customer.signed_up` with `method`.
 
-    `password_hash` is the hash to store; the password in `data` is ignored. Does not check the quota. Raises
-    CustomerEmailTaken, ExternalIdTaken, RoleUnknown, CustomerMetadataTooLarge and Invalid.
+    `created_at` is when the customer was created in another system; None: now. `password_hash` is the hash to store;
+    the password in `data` is ignored. Does not check the quota. Raises CustomerEmailTaken, ExternalIdTaken,
+    RoleUnknown, CustomerMetadataTooLarge and Invalid.
     """
     if data.phone_verified and data.phone is None:
         raise Invalid.at("/phoneVerified", "Send the phone number that is verified.", "required")
@@ -540,7 +558,7 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
         roles=list(dict.fromkeys(data.roles)),
         password_hash=password_hash,
     )
-    customer = await insert_customer(tx, call, row)
+    customer = await insert_customer(tx, call, row, created_at=created_at)
     if customer is not None and data.phone_verified:
         customer = await store.set_phone(
             tx, project_id=call.project_id, id=customer.id, phone=data.phone, verified_at=call.now, now=call.now
@@ -550,7 +568,7 @@ async def add_customer(tx: Transaction, call: Call, data: NewCustomer, password_
         raise CustomerEmailTaken if taken else ExternalIdTaken
     if password_hash is not None:
         customer = await add_identity(tx, call, customer, "PASSWORD")
-    await events.record(tx, call, "customer.signed_up", customer.id, method="API")
+    await events.record(tx, call, "customer.signed_up", customer.id, method=method)
     return customer
 
 

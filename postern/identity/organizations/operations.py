@@ -79,10 +79,20 @@ async def create_organization(call: Call, data: NewOrganization) -> Organization
     that another organization has returns 409.
     """
     async with call.db.transaction() as tx:
-        row = await _insert(tx, call, data)
-        await events.record(tx, call, "organization.created", row.id, name=row.name, externalId=row.external_id)
-        await audit.record(tx, call, "organization.created", "Organization", row.id, name=row.name)
+        return await add_organization(tx, call, data)
+
+
+async def add_organization(tx: Transaction, call: Call, data: NewOrganization) -> Organization:
+    """Create an organization in an open transaction. Raises SlugTaken and OrganizationExternalIdTaken."""
+    row = await _insert(tx, call, data)
+    await events.record(tx, call, "organization.created", row.id, name=row.name, externalId=row.external_id)
+    await audit.record(tx, call, "organization.created", "Organization", row.id, name=row.name)
     return row
+
+
+async def id_of_external_id(db: Queries, call: Call, external_id: str) -> UUID | None:
+    """The id of the organization with this external id; None if there is none."""
+    return await store.id_of_external_id(db, project_id=call.project_id, external_id=external_id)
 
 
 async def _insert(tx: Transaction, call: Call, data: NewOrganization) -> Organization:

@@ -108,6 +108,8 @@ def document(
     types = [type_ for operation in visible for type_ in _types(operation) if type_ is not None]
     types += [parameter.type for operation in visible for parameter in operation.all_parameters]
     types.append(ProblemDocument)
+    # Items of type `msgspec.Raw`, which are decoded one by one, have their type in `extra`.
+    types += [struct for struct in _structs(types) if struct not in types]
     payloads = list(dict.fromkeys(webhook.data for webhook in webhooks))
     types += payloads
     schemas, components = msgspec.json.schema_components(
@@ -198,6 +200,8 @@ def _structs(types: Iterable[Any]) -> list[Any]:
                 continue
             classes[info.cls] = None
             to_visit += [struct_field.type for struct_field in info.fields]
+        if isinstance(info, msgspec.inspect.Metadata) and info.extra and "decoded_as" in info.extra:
+            to_visit.append(msgspec.inspect.type_info(info.extra["decoded_as"]))
         to_visit += getattr(info, "types", ())
         to_visit += [inner for name in ("type", "item_type", "value_type") if (inner := getattr(info, name, None))]
         to_visit += getattr(info, "item_types", ())

@@ -395,7 +395,7 @@ class CustomerSignedUpData(CausedEventData):
 
     method: str
     """How the customer signed up: a sign-in method or an identity provider; `API` if your application created the
-    customer."""
+    customer, `IMPORT` if the customer came from another system."""
 
 
 class CustomerSignedInData(CausedEventData):

@@ -3228,6 +3228,16 @@ LIST_DIRECTORY_GROUPS = Operation(
     page="links",
     permission="scim:read",
 )
+IMPORT_CUSTOMER_ROWS = Operation(
+    "importCustomerRows",
+    "POST",
+    "/projects/{projectId}/customers/import/rows",
+    "json",
+    result="CustomerRowsResult",
+    permission="customers:write",
+    body="json",
+    media_type="application/json",
+)
 LIST_OAUTH_CLIENTS = Operation(
     "listOauthClients",
     "GET",

@@ -98,6 +98,52 @@ class CustomEventDict(TypedDict):
     """An event whose key was used within the last 24 hours is not recorded again."""
 
 
+class CustomerBanDict(TypedDict):
+    """The reason for a ban, and when the ban ends."""
+
+    reason: NotRequired[str | None]
+    """Reason, as text."""
+    expiresAt: NotRequired[datetime | str | None]
+    """If null, the ban lasts until the customer is unbanned."""
+
+
+class CustomerImportRowDict(TypedDict):
+    """A customer from another system, with the organizations of which it is a member."""
+
+    externalUserId: str
+    """Id of the person in your own system."""
+    email: NotRequired[str | None]
+    """E-mail address."""
+    emailVerified: NotRequired[bool]
+    """Whether the e-mail address is verified. Default: `false`."""
+    otherEmails: NotRequired[Sequence[types.ImportedEmail | ImportedEmailDict]]
+    """Further e-mail addresses with which the customer can sign in."""
+    name: NotRequired[str | None]
+    """Display name."""
+    phone: NotRequired[str | None]
+    """Phone number in E.164 form."""
+    phoneVerified: NotRequired[bool]
+    """Whether you have verified the number. Default: `false`."""
+    passwordHash: NotRequired[str | None]
+    """Hash from another system: bcrypt, scrypt, PBKDF2 or argon2."""
+    metadata: NotRequired[Mapping[str, Any]]
+    """Custom data, up to 16 KiB of JSON."""
+    roles: NotRequired[Sequence[str]]
+    """Keys of the roles."""
+    createdAt: NotRequired[datetime | str | None]
+    """When the account was created in the other system. Default: now."""
+    ban: NotRequired[types.CustomerBan | CustomerBanDict | None]
+    """The customer is banned from signing in."""
+    totpSecret: NotRequired[str | None]
+    """The secret of an authenticator app in base32, for codes of six digits by SHA-1 every 30 seconds."""
+    passkeys: NotRequired[Sequence[types.ImportedPasskey | ImportedPasskeyDict]]
+    """Passkeys that were created for the domain of this project."""
+    identities: NotRequired[Sequence[types.ImportedIdentity | ImportedIdentityDict]]
+    """The customer's sign-in identities, such as a password or an identity provider."""
+    organizations: NotRequired[Sequence[types.ImportedMembership | ImportedMembershipDict]]
+    """The 50 receivers that reported the most messages."""
+
+
 class DelayDict(TypedDict):
     """Wait for the sum of `minutes`, `hours` and `days`, or `until` a time."""
 
@@ -170,6 +216,59 @@ class ExitDict(TypedDict):
 
     type: Literal["EXIT"]
     """Type of the record."""
+
+
+class ImportedEmailDict(TypedDict):
+    """A secondary address, which can be used to sign in."""
+
+    email: str
+    """E-mail address."""
+    verified: NotRequired[bool]
+    """Number of customers with a verified e-mail address. Default: `false`."""
+
+
+class ImportedIdentityDict(TypedDict):
+    """An account at a sign-in provider."""
+
+    provider: str
+    """The key of the provider, such as `GOOGLE`."""
+    subject: str
+    """The id of the account at the provider: the claim `sub` of its ID tokens; at GitHub the numeric id."""
+    issuer: NotRequired[str | None]
+    """Default: the issuer of the provider. Microsoft needs that of the account's tenant."""
+
+
+class ImportedMembershipDict(TypedDict):
+    """A membership of an organization, which is created if there is none with this external id."""
+
+    externalId: str
+    """The id of the organization in the other system."""
+    name: NotRequired[str | None]
+    """The name of a new organization. Default: the external id."""
+    roles: NotRequired[Sequence[str]]
+    """Keys of roles with the scope ORGANIZATION."""
+
+
+class ImportedPasskeyDict(TypedDict):
+    """A passkey that was registered with another system for the same relying party id. Binary values are in
+    base64url
+        or base64.
+    """
+
+    rpId: str
+    """The relying party id with which the passkey was created. A passkey only works with this one."""
+    credentialId: str
+    """The id that the authenticator gave to the credential."""
+    publicKey: str
+    """The public key as COSE_Key (RFC 9052 §7), as an authenticator sends it."""
+    signCount: NotRequired[int]
+    """The signature counter at the last use; 0 if the authenticator does not count. Default: `0`."""
+    userHandle: NotRequired[str | None]
+    """The user handle that the other system gave to the authenticator; null accepts any."""
+    backedUp: NotRequired[bool]
+    """Whether the passkey is synchronised to other devices. Default: `false`."""
+    name: NotRequired[str]
+    """Display name. Default: `"Passkey"`."""
 
 
 class NewCustomerDict(TypedDict):

@@ -184,6 +184,7 @@ if TYPE_CHECKING:
     FindingSeverity: TypeAlias = Literal["ADVICE", "ERROR", "WARNING"] | str
     FormerReasonReason: TypeAlias = Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str
     IdentityRequestStatus: TypeAlias = Literal["APPROVED", "PENDING", "REJECTED"] | str
+    ImportedRowOutcome: TypeAlias = Literal["CREATED", "FAILED", "UNCHANGED"] | str
     InboundMessageSource: TypeAlias = Literal["api", "smtp"] | str
     InboundMessageSpf: TypeAlias = (
         Literal["fail", "neutral", "none", "pass", "permerror", "softfail", "temperror"] | str
@@ -416,6 +417,7 @@ else:
     FindingSeverity = str
     FormerReasonReason = str
     IdentityRequestStatus = str
+    ImportedRowOutcome = str
     InboundMessageSource = str
     InboundMessageSpf = str
     InboundMessageDkim = str
@@ -2040,6 +2042,15 @@ class CustomerAttemptData(Record, frozen=True, kw_only=True):
     """IP address of the client."""
 
 
+class CustomerBan(Record, frozen=True, kw_only=True):
+    """The reason for a ban, and when the ban ends."""
+
+    reason: str | None | UnsetType = UNSET
+    """Reason, as text."""
+    expires_at: datetime | None | UnsetType = UNSET
+    """If null, the ban lasts until the customer is unbanned."""
+
+
 class CustomerBannedData(Record, frozen=True, kw_only=True):
     """Data of `customer.banned`. `id` is the id of the customer."""
 
@@ -2162,6 +2173,43 @@ class CustomerImportResult(Record, frozen=True, kw_only=True):
     """Number of failures."""
     faults: list[CustomerImportError]
     """The rows or items that could not be imported, with the reason."""
+
+
+class CustomerImportRow(Record, frozen=True, kw_only=True):
+    """A customer from another system, with the organizations of which it is a member."""
+
+    external_user_id: str
+    """Id of the person in your own system."""
+    email: str | None | UnsetType = UNSET
+    """E-mail address."""
+    email_verified: bool | UnsetType = UNSET
+    """Whether the e-mail address is verified. Default: `false`."""
+    other_emails: list[ImportedEmail] | UnsetType = UNSET
+    """Further e-mail addresses with which the customer can sign in."""
+    name: str | None | UnsetType = UNSET
+    """Display name."""
+    phone: str | None | UnsetType = UNSET
+    """Phone number in E.164 form."""
+    phone_verified: bool | UnsetType = UNSET
+    """Whether you have verified the number. Default: `false`."""
+    password_hash: str | None | UnsetType = UNSET
+    """Hash from another system: bcrypt, scrypt, PBKDF2 or argon2."""
+    metadata: dict[str, Any] | UnsetType = UNSET
+    """Custom data, up to 16 KiB of JSON."""
+    roles: list[str] | UnsetType = UNSET
+    """Keys of the roles."""
+    created_at: datetime | None | UnsetType = UNSET
+    """When the account was created in the other system. Default: now."""
+    ban: CustomerBan | None | UnsetType = UNSET
+    """The customer is banned from signing in."""
+    totp_secret: str | None | UnsetType = UNSET
+    """The secret of an authenticator app in base32, for codes of six digits by SHA-1 every 30 seconds."""
+    passkeys: list[ImportedPasskey] | UnsetType = UNSET
+    """Passkeys that were created for the domain of this project."""
+    identities: list[ImportedIdentity] | UnsetType = UNSET
+    """The customer's sign-in identities, such as a password or an identity provider."""
+    organizations: list[ImportedMembership] | UnsetType = UNSET
+    """The 50 receivers that reported the most messages."""
 
 
 class CustomerLinkResult(Record, frozen=True, kw_only=True):
@@ -2330,6 +2378,19 @@ class CustomerRolesUpdatedData(Record, frozen=True, kw_only=True):
     """The roles that the customer has now."""
 
 
+class CustomerRowsResult(Record, frozen=True, kw_only=True):
+    """The numbers of rows by outcome, and the report on each row."""
+
+    created: int
+    """Number of records that were created."""
+    unchanged: int
+    """How many rows have the `externalUserId` of an existing customer."""
+    failed: int
+    """Number of failures."""
+    rows: list[ImportedRow]
+    """Number of rows that were processed so far."""
+
+
 class CustomerSession(Record, frozen=True, kw_only=True):
     """A session of a customer."""
 
@@ -2484,7 +2545,7 @@ class CustomerSignedUpData(Record, frozen=True, kw_only=True):
     """
     method: str
     """How the customer signed up: a sign-in method or an identity provider; `API` if your application created the
-    customer.
+    customer, `IMPORT` if the customer came from another system.
     """
 
 
@@ -4307,6 +4368,74 @@ class IdpCertificate(Record, frozen=True, kw_only=True):
     """When it expires (UTC); null if it does not expire."""
     expired: bool
     """Whether it has expired."""
+
+
+class ImportedEmail(Record, frozen=True, kw_only=True):
+    """A secondary address, which can be used to sign in."""
+
+    email: str
+    """E-mail address."""
+    verified: bool | UnsetType = UNSET
+    """Number of customers with a verified e-mail address. Default: `false`."""
+
+
+class ImportedIdentity(Record, frozen=True, kw_only=True):
+    """An account at a sign-in provider."""
+
+    provider: str
+    """The key of the provider, such as `GOOGLE`."""
+    subject: str
+    """The id of the account at the provider: the claim `sub` of its ID tokens; at GitHub the numeric id."""
+    issuer: str | None | UnsetType = UNSET
+    """Default: the issuer of the provider. Microsoft needs that of the account's tenant."""
+
+
+class ImportedMembership(Record, frozen=True, kw_only=True):
+    """A membership of an organization, which is created if there is none with this external id."""
+
+    external_id: str
+    """The id of the organization in the other system."""
+    name: str | None | UnsetType = UNSET
+    """The name of a new organization. Default: the external id."""
+    roles: list[str] | UnsetType = UNSET
+    """Keys of roles with the scope ORGANIZATION."""
+
+
+class ImportedPasskey(Record, frozen=True, kw_only=True):
+    """A passkey that was registered with another system for the same relying party id. Binary values are in
+    base64url
+        or base64.
+    """
+
+    rp_id: str
+    """The relying party id with which the passkey was created. A passkey only works with this one."""
+    credential_id: str
+    """The id that the authenticator gave to the credential."""
+    public_key: str
+    """The public key as COSE_Key (RFC 9052 §7), as an authenticator sends it."""
+    sign_count: int | UnsetType = UNSET
+    """The signature counter at the last use; 0 if the authenticator does not count. Default: `0`."""
+    user_handle: str | None | UnsetType = UNSET
+    """The user handle that the other system gave to the authenticator; null accepts any."""
+    backed_up: bool | UnsetType = UNSET
+    """Whether the passkey is synchronised to other devices. Default: `false`."""
+    name: str | UnsetType = UNSET
+    """Display name. Default: `"Passkey"`."""
+
+
+class ImportedRow(Record, frozen=True, kw_only=True):
+    """What happened to one row. `UNCHANGED`: there is a customer with this `externalUserId` already."""
+
+    index: int
+    """Index in the request, from 0."""
+    external_user_id: str | None
+    """Id of the person in your own system."""
+    outcome: ImportedRowOutcome
+    """Outcome of the attempt."""
+    customer_id: str | None
+    """Null if the row failed, or would be created after a dry run."""
+    faults: list[ProblemError]
+    """Why the row failed; `path` is a JSON pointer into the row."""
 
 
 class InboundEnvelope(Record, frozen=True, kw_only=True):

@@ -8995,6 +8995,41 @@ class AsyncCustomers:
             timeout=timeout,
         )
 
+    async def import_rows(
+        self,
+        *,
+        rows: Sequence[types.CustomerImportRow | params.CustomerImportRowDict],
+        dry_run: bool | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerRowsResult:
+        """Import up to 200 customers from another system: password hashes, second factors, passkeys, accounts at
+        providers, addresses, organizations.
+
+        The guide lists the fields of a row.
+
+        Each row is imported completely or not at all, and a row that fails does not stop the others; the report
+        says why. A customer with the same `externalUserId` is left as it is, so a batch can be sent again. With
+        `dryRun`, nothing is stored. Rows with `organizations` need the permission `organizations:write`.
+
+        Permission: `customers:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            rows: Each row is checked on its own, so an invalid one does not affect the others.
+            dry_run: Only report what an import would do. Default: `false`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return await self._client._call(
+            operations.IMPORT_CUSTOMER_ROWS,
+            (),
+            body={"rows": rows, "dryRun": dry_run},
+            project=project,
+            timeout=timeout,
+        )
+
     async def list_consents(
         self,
         id: str,

@@ -75,6 +75,8 @@ import type {
   CustomerLinkResult,
   CustomerPasswordChange,
   CustomerRecoveryCodes,
+  CustomerRows,
+  CustomerRowsResult,
   CustomerSignInResult,
   CustomerSignUp,
   CustomerSignUpResult,
@@ -4315,6 +4317,23 @@ export interface CustomersApi {
    * Problems: `customer_missing`, `too_many_requests`, `database_away`.
    */
   listOrganizations(id: string, params?: CustomersListOrganizationsParams, options?: RequestOptions): PagePromise<OrganizationMembership>;
+  /**
+   * Import up to 200 customers from another system: password hashes, second factors, passkeys, accounts at providers,
+   * addresses, organizations
+   *
+   * The guide lists the fields of a row.
+   *
+   * Each row is imported completely or not at all, and a row that fails does not stop the others; the report says why.
+   * A customer with the same `externalUserId` is left as it is, so a batch can be sent again. With `dryRun`, nothing is
+   * stored. Rows with `organizations` need the permission `organizations:write`.
+   *
+   * Permission: `customers:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  importRows(params: CustomerRows, options?: RequestOptions): Promise<CustomerRowsResult>;
   /**
    * List the clients that a customer has allowed something
    *

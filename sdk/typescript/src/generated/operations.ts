@@ -436,6 +436,7 @@ directories.delete DELETE /projects/{projectId}/b2b/organizations/{id}/directory
 directories.rotateToken POST /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/rotate-token j
 directories.listUsers GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/users ql
 directories.listGroups GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/groups ql
+customers.importRows POST /projects/{projectId}/customers/import/rows j
 oauthClients.list GET /projects/{projectId}/oauth-clients ql
 oauthClients.create POST /projects/{projectId}/oauth-clients j
 oauthClients.get GET /projects/{projectId}/oauth-clients/{id}

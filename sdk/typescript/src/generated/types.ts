@@ -1870,6 +1870,42 @@ export interface CustomerImportResult {
   faults: CustomerImportError[];
 }
 
+/** A customer from another system, with the organizations of which it is a member. */
+export interface CustomerImportRow {
+  /** Id of the person in your own system. */
+  externalUserId: string;
+  /** E-mail address. */
+  email?: string | null | undefined;
+  /** Whether the e-mail address is verified. Default: `false`. */
+  emailVerified?: boolean | undefined;
+  /** Further e-mail addresses with which the customer can sign in. */
+  otherEmails?: ImportedEmail[] | undefined;
+  /** Display name. */
+  name?: string | null | undefined;
+  /** Phone number in E.164 form. */
+  phone?: string | null | undefined;
+  /** Whether you have verified the number. Default: `false`. */
+  phoneVerified?: boolean | undefined;
+  /** Hash from another system: bcrypt, scrypt, PBKDF2 or argon2. */
+  passwordHash?: string | null | undefined;
+  /** Custom data, up to 16 KiB of JSON. */
+  metadata?: { [key: string]: unknown } | undefined;
+  /** Keys of the roles. */
+  roles?: string[] | undefined;
+  /** When the account was created in the other system. Default: now. */
+  createdAt?: string | null | undefined;
+  /** The customer is banned from signing in. */
+  ban?: CustomerBan | null | undefined;
+  /** The secret of an authenticator app in base32, for codes of six digits by SHA-1 every 30 seconds. */
+  totpSecret?: string | null | undefined;
+  /** Passkeys that were created for the domain of this project. */
+  passkeys?: ImportedPasskey[] | undefined;
+  /** The customer's sign-in identities, such as a password or an identity provider. */
+  identities?: ImportedIdentity[] | undefined;
+  /** The 50 receivers that reported the most messages. */
+  organizations?: ImportedMembership[] | undefined;
+}
+
 /** The customer, and its new external identifier: the customer's identifier in your own system. */
 export interface CustomerLink {
   /** Id of the customer. */
@@ -2072,6 +2108,26 @@ export interface CustomerRolesUpdatedData {
   roles: string[];
 }
 
+/** Rows to import. */
+export interface CustomerRows {
+  /** Each row is checked on its own, so an invalid one does not affect the others. */
+  rows: CustomerImportRow[];
+  /** Only report what an import would do. Default: `false`. */
+  dryRun?: boolean | undefined;
+}
+
+/** The numbers of rows by outcome, and the report on each row. */
+export interface CustomerRowsResult {
+  /** Number of records that were created. */
+  created: number;
+  /** How many rows have the `externalUserId` of an existing customer. */
+  unchanged: number;
+  /** Number of failures. */
+  failed: number;
+  /** Number of rows that were processed so far. */
+  rows: ImportedRow[];
+}
+
 /** A session of a customer. */
 export interface CustomerSession {
   /** Unique identifier. Treat it as an opaque string. */
@@ -2236,7 +2292,7 @@ export interface CustomerSignedUpData {
   test?: boolean | undefined;
   /**
    * How the customer signed up: a sign-in method or an identity provider; `API` if your application created the
-   * customer.
+   * customer, `IMPORT` if the customer came from another system.
    */
   method: string;
 }
@@ -4233,6 +4289,69 @@ export interface IdpCertificate {
   expiresAt: string;
   /** Whether it has expired. */
   expired: boolean;
+}
+
+/** A secondary address, which can be used to sign in. */
+export interface ImportedEmail {
+  /** E-mail address. */
+  email: string;
+  /** Number of customers with a verified e-mail address. Default: `false`. */
+  verified?: boolean | undefined;
+}
+
+/** An account at a sign-in provider. */
+export interface ImportedIdentity {
+  /** The key of the provider, such as `GOOGLE`. */
+  provider: string;
+  /** The id of the account at the provider: the claim `sub` of its ID tokens; at GitHub the numeric id. */
+  subject: string;
+  /** Default: the issuer of the provider. Microsoft needs that of the account's tenant. */
+  issuer?: string | null | undefined;
+}
+
+/** A membership of an organization, which is created if there is none with this external id. */
+export interface ImportedMembership {
+  /** The id of the organization in the other system. */
+  externalId: string;
+  /** The name of a new organization. Default: the external id. */
+  name?: string | null | undefined;
+  /** Keys of roles with the scope ORGANIZATION. */
+  roles?: string[] | undefined;
+}
+
+/**
+ * A passkey that was registered with another system for the same relying party id. Binary values are in base64url
+ *     or base64.
+ */
+export interface ImportedPasskey {
+  /** The relying party id with which the passkey was created. A passkey only works with this one. */
+  rpId: string;
+  /** The id that the authenticator gave to the credential. */
+  credentialId: string;
+  /** The public key as COSE_Key (RFC 9052 §7), as an authenticator sends it. */
+  publicKey: string;
+  /** The signature counter at the last use; 0 if the authenticator does not count. Default: `0`. */
+  signCount?: number | undefined;
+  /** The user handle that the other system gave to the authenticator; null accepts any. */
+  userHandle?: string | null | undefined;
+  /** Whether the passkey is synchronised to other devices. Default: `false`. */
+  backedUp?: boolean | undefined;
+  /** Display name. Default: `"Passkey"`. */
+  name?: string | undefined;
+}
+
+/** What happened to one row. `UNCHANGED`: there is a customer with this `externalUserId` already. */
+export interface ImportedRow {
+  /** Index in the request, from 0. */
+  index: number;
+  /** Id of the person in your own system. */
+  externalUserId: string | null;
+  /** Outcome of the attempt. */
+  outcome: "CREATED" | "FAILED" | "UNCHANGED" | (string & {});
+  /** Null if the row failed, or would be created after a dry run. */
+  customerId: string | null;
+  /** Why the row failed; `path` is a JSON pointer into the row. */
+  faults: ProblemError[];
 }
 
 /** How a message arrived. */

@@ -1,0 +1,1 @@
+"""Imports of customers from another system, with their memberships of organizations."""

@@ -1,0 +1,308 @@
+"""`postern import auth0|clerk|firebase|keycloak|supabase`: small exports in the documented forms, then sign-ins."""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+from datetime import timedelta
+
+import bcrypt
+import pytest
+
+from postern.cli import CannotRun
+from postern.cli import exports as export_files
+from postern.cli.export_formats import ExportOptions, read_hash_config
+from postern.cli.moving import (
+    ImportState,
+    convert_rows,
+    read_auth0_passwords,
+    read_supabase_factors,
+    read_supabase_identities,
+    send_rows,
+)
+from tests.commands import run_command
+from tests.identity.customers.conftest import GOOD, auth, new_address
+from tests.identity.customers.test_second_factor import App
+
+__all__ = ["auth"]
+
+HASH = bcrypt.hashpw(GOOD.encode(), bcrypt.gensalt(4)).decode()
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+HASH_CONFIG = """hash_config {
+  algorithm: SCRYPT,
+  base64_signer_key: jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==,
+  base64_salt_separator: Bw==,
+  rounds: 8,
+  mem_cost: 14,
+}"""
+CLERK_HEADER = [
+    *("id", "first_name", "last_name", "username", "primary_email_address", "primary_phone_number"),
+    *("verified_email_addresses", "unverified_email_addresses", "verified_phone_numbers", "unverified_phone_numbers"),
+    *("totp_secret", "password_digest", "password_hasher", "created_at"),
+]
+
+
+class Server:
+    """The part of httpx.AsyncClient that `send_rows` uses, with the client of a test."""
+
+    def __init__(self, client):
+        self.client = client
+
+    async def post(self, path, json):
+        return await self.client.post(path, json)
+
+
+@pytest.fixture
+def import_file(project, tmp_path):
+    async def run(source, content, options=None, *, name="export.json", **fields):
+        file = tmp_path / name
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        state, report = ImportState(), io.StringIO()
+        rows = convert_rows(source, file, options or ExportOptions(), fields.pop("skip", 0))
+        path = f"/projects/{project.id}/customers/import/rows"
+        await send_rows(Server(project.client), path, rows, state, report, **fields)
+        return state, [json.loads(line) for line in report.getvalue().splitlines()]
+
+    return run
+
+
+async def sign_in_with_totp(auth, clock, address, password=GOOD, secret=SECRET):
+    pending = (await auth.sign_in(address, password)).json()
+    assert pending["mfaRequired"] is True
+    code = App(secret, clock).code()
+    response = await auth.post("/mfa/verify", {"mfaToken": pending["mfaToken"], "code": code})
+    clock.move(timedelta(seconds=60))
+    return response
+
+
+def csv_of(header, *rows):
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerows([header, *rows])
+    return text.getvalue()
+
+
+async def test_auth0(auth, project, import_file, tmp_path):
+    address = new_address()
+    users = [
+        {
+            "user_id": "auth0|60425dc43519d90068f82973",
+            "email": address,
+            "email_verified": True,
+            "name": "Ada",
+            "created_at": "2021-03-05T16:33:40.978Z",
+            "user_metadata": {"plan": "pro"},
+            "identities": [
+                {"provider": "auth0", "user_id": "60425dc43519d90068f82973", "isSocial": False},
+                {"provider": "google-oauth2", "user_id": "1098", "isSocial": True},
+                {"provider": "facebook", "user_id": "77", "isSocial": True},
+            ],
+        },
+        {"user_id": "auth0|2", "email": new_address(), "blocked": True},
+    ]
+    passwords = tmp_path / "passwords.json"
+    row = {"_id": {"$oid": "60425dc43519d90068f82973"}, "email": address, "passwordHash": HASH, "tenant": "acme"}
+    passwords.write_text(json.dumps(row) + "\n")
+    content = "\n".join(json.dumps(user) for user in users)
+    state, report = await import_file("auth0", content, ExportOptions(passwords=read_auth0_passwords(passwords)))
+    assert state.outcomes == {"CREATED": 2}, report
+    assert report[0]["notCarriedOver"] == ["The account at facebook."]
+    assert HASH not in json.dumps(report)
+    signed_in = (await auth.sign_in(address)).json()
+    customer = (await project.client.get(f"/customers/{signed_in['customer']['id']}")).json()
+    assert customer["metadata"] == {"user_metadata": {"plan": "pro"}}
+    assert customer["createdAt"] == "2021-03-05T16:33:40.978Z"
+    assert {identity["provider"] for identity in customer["identities"]} == {"GOOGLE", "PASSWORD"}
+
+
+async def test_clerk(auth, clock, import_file):
+    address, other, weak = new_address(), new_address(), new_address()
+    md5 = hashlib.md5(GOOD.encode(), usedforsecurity=False).hexdigest()
+    rows = [
+        ["user_1", "=1+1", "Doe", "", address, "", f"{address},{other}", "", "", "", SECRET, HASH, "bcrypt", ""],
+        ["user_2", "Bob", "", "", weak, "", weak, "", "", "", "", md5, "md5", "2026-02-18T12:39:14Z"],
+        ["user_3", "Eve", "", "", new_address(), "", "", "", "", "", "", "hash", "awscognito", ""],
+    ]
+    state, report = await import_file("clerk", csv_of(CLERK_HEADER, *rows), name="export.csv")
+    assert state.outcomes == {"CREATED": 3}, report
+    assert report[2]["notCarriedOver"] == ["The password: hashes of awscognito cannot be imported."]
+    assert (await sign_in_with_totp(auth, clock, address)).json()["customer"]["name"] == "=1+1 Doe"
+    assert (await sign_in_with_totp(auth, clock, other)).status_code == 200
+    assert (await auth.sign_in(weak)).status_code == 200
+
+
+async def test_firebase(auth, import_file):
+    address = new_address()
+    user = {
+        "localId": "Xy1",
+        "email": address,
+        "emailVerified": True,
+        "passwordHash": "lSrfV15cpx95_sZS2W9c9Kp6i_LVgQNDNC_qzrCnh1SAyZvqmZqAjTdn3aoItz-VHjoZilo78198JAdRuid5lQ==",
+        "salt": "42xEC-ixf3L2lw==",
+        "displayName": "Ada",
+        "createdAt": "1486324476000",
+        "customAttributes": '{"admin": true}',
+        "phoneNumber": "+4915112345678",
+        "providerUserInfo": [{"providerId": "google.com", "rawId": "1098"}, {"providerId": "password", "rawId": "x"}],
+    }
+    content = json.dumps(
+        {"users": [user, {"localId": "Xy2", "email": 5}, {"localId": "Xy3", "disabled": True}]}, indent=1
+    )
+    state, report = await import_file("firebase", content, ExportOptions(hash_config=read_hash_config(HASH_CONFIG)))
+    assert state.outcomes == {"CREATED": 2, "FAILED": 1}, report
+    assert report[1]["faults"][0]["message"] == "`email` is not text."
+    signed_in = await auth.sign_in(address, "user1password")
+    assert signed_in.status_code == 200, signed_in.text
+
+
+async def test_keycloak(auth, project, clock, import_file):
+    address, second = new_address(), new_address()
+    value = base64.b64encode(hashlib.pbkdf2_hmac("sha256", GOOD.encode(), b"0123456789abcdef", 2000, 64)).decode()
+    password = {
+        "type": "password",
+        "secretData": json.dumps({"value": value, "salt": base64.b64encode(b"0123456789abcdef").decode()}),
+        "credentialData": json.dumps(
+            {"hashIterations": 2000, "algorithm": "pbkdf2-sha256", "additionalParameters": {}}
+        ),
+    }
+    totp = {"subType": "totp", "digits": 6, "counter": 0, "period": 30, "algorithm": "HmacSHA1"}
+    raw = "kH7hvVXMrXBVzhQXTaMb"
+    otp = {"type": "otp", "secretData": json.dumps({"value": raw}), "credentialData": json.dumps(totp)}
+    users = [
+        {
+            "id": "9c1f8f42-31c7-4b1c-8d0c-2f1b2b0c6c0e",
+            "username": "ada",
+            "email": address,
+            "emailVerified": True,
+            "enabled": True,
+            "createdTimestamp": 1486324476000,
+            "attributes": {"locale": ["de"]},
+            "credentials": [password, otp],
+            "groups": ["/acme/admins"],
+            "realmRoles": ["default-roles-acme", "boss"],
+            "requiredActions": ["UPDATE_PROFILE"],
+        },
+        {"id": "2", "username": "bob", "email": second, "enabled": False, "credentials": [password]},
+    ]
+    realm = {"realm": "acme", "roles": {"realm": [{"name": "boss"}]}, "groups": [], "users": users, "clients": [{}]}
+    options = ExportOptions(roles={"boss": "ADMIN"}, groups_are_organizations=True)
+    state, report = await import_file("keycloak", json.dumps(realm, indent=2), options)
+    assert state.outcomes == {"CREATED": 2}, report
+    assert report[0]["notCarriedOver"] == [
+        "Realm roles, see --role: default-roles-acme.",
+        "Required actions: UPDATE_PROFILE.",
+    ]
+    secret = base64.b32encode(raw.encode()).decode()
+    assert (await sign_in_with_totp(auth, clock, address, secret=secret)).status_code == 200
+    customer = (await project.client.get(f"/customers?q={address}")).json()["data"][0]
+    assert customer["roles"] == ["ADMIN"]
+    memberships = (await project.client.get(f"/customers/{customer['id']}/organizations")).json()
+    assert [entry["organization"]["name"] for entry in memberships] == ["acme"]
+    assert (await auth.sign_in(second)).json()["code"] == "sign_in_blocked"
+
+
+async def test_supabase(auth, clock, import_file, tmp_path):
+    address = new_address()
+    header = [
+        *("id", "email", "encrypted_password", "email_confirmed_at", "raw_user_meta_data", "raw_app_meta_data"),
+        *("created_at", "banned_until", "phone", "phone_confirmed_at", "deleted_at", "is_sso_user", "is_anonymous"),
+    ]
+    time = "2023-01-02 03:04:05.678+00"
+    profile, app = '{"full_name": "Ada"}', '{"provider": "email"}'
+    rows = [
+        ["u1", address, HASH, time, profile, app, time, "", "4915112345678", "", "", "f", "f"],
+        ["u2", "", "", "", "", "", time, "", "", "", "", "f", "t"],
+    ]
+    factors, identities = tmp_path / "factors.csv", tmp_path / "identities.csv"
+    factors.write_text(csv_of(["user_id", "factor_type", "status", "secret"], ["u1", "totp", "verified", SECRET]))
+    identities.write_text(csv_of(["user_id", "provider", "provider_id"], ["u1", "github", "42"], ["u1", "email", "u1"]))
+    options = ExportOptions(factors=read_supabase_factors(factors), identities=read_supabase_identities(identities))
+    state, report = await import_file("supabase", csv_of(header, *rows), options, name="users.csv")
+    assert state.outcomes == {"CREATED": 1, "FAILED": 1}, report
+    signed_in = (await sign_in_with_totp(auth, clock, address)).json()
+    assert signed_in["customer"]["name"] == "Ada"
+    assert set(signed_in["customer"]["identities"]) == {"GITHUB", "PASSWORD"}
+
+
+async def test_a_repeated_or_continued_import_creates_nobody_twice(project, import_file):
+    users = [json.dumps({"user_id": f"auth0|{n}", "email": new_address()}) for n in range(5)]
+    content = "\n".join(users)
+    state, _ = await import_file("auth0", content, dry_run=True)
+    assert state.outcomes == {"CREATED": 5}
+    assert (await project.client.get("/customers")).json()["total"] == 0
+    await import_file("auth0", content, skip=3)
+    state, report = await import_file("auth0", content)
+    assert state.outcomes == {"CREATED": 3, "UNCHANGED": 2}
+    assert all(line["customerId"] for line in report)
+
+
+async def test_a_person_whose_hash_is_refused_is_imported_without_it(import_file):
+    row = ["user_1", "Ada", "", "", new_address(), "", "", "", "", "", "", "$2b$31$" + "a" * 53, "bcrypt", ""]
+    state, report = await import_file("clerk", csv_of(CLERK_HEADER, row), name="export.csv")
+    assert state.outcomes == {"CREATED": 1}
+    assert report[0]["notCarriedOver"] == ["The password: The cost of a bcrypt hash must be 4 to 14."]
+
+
+async def test_hostile_lines_fail_alone(import_file, monkeypatch):
+    monkeypatch.setattr(export_files, "ROW_LIMIT", 20_000)
+    good = json.dumps({"user_id": "auth0|1", "email": new_address()}).encode()
+    lines = [
+        b'{"user_id": "auth0|long", "name": "' + b"x" * 50_000 + b'"}',
+        b'{"user_id": "auth0|\xff\xfe"}',
+        b'{"user_id": ',
+        b"[" * 5_000,
+        b"7",
+        b'{"user_id": {"a": 1}}',
+        b'{"user_id": "auth0|2", "email": ["a"]}',
+        b'{"user_id": "auth0|3", "identities": [1]}',
+        b'{"user_id": "auth0|4", "created_at": "yesterday"}',
+        b'{"user_id": "auth0|5", "created_at": 99999999999999999999}',
+        b'{"user_id": "auth0|6", "user_metadata": ' + b'{"a":' * 600 + b"1" + b"}" * 600 + b"}",
+        b'{"user_id": "auth0|7", "email": "\\ud800@example.com"}',
+        b'{"user_id": "auth0|8", "user_metadata": {"a": "\\u0000"}}',
+        b'{"user_id": "auth0|9", "user_metadata": {"a": NaN}}',
+        b'{"user_id": "auth0|10", "user_metadata": {"a": [' + b"1," * 9_000 + b"1]}}",
+        good,
+    ]
+    state, report = await import_file("auth0", b"\n".join(lines))
+    assert [line["outcome"] for line in report] == ["FAILED"] * (len(lines) - 1) + ["CREATED"], report
+    assert all(line["faults"] for line in report[:-1])
+    assert state.rows == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("users.json", '{"users": [{"localId": "1"}, {"localId": '),
+        ("users.json", '{"users": [{"localId": "1"} {"localId": "2"}]}'),
+        ("users.json", '{"users": [' + "[" * 100_000),
+        ("users.json", '{\n"people": []}'),
+        ("users.json", b'[{"localId": "\xff"}]'),
+        ("users.csv", "localId\n" + "x" * 5_000_000),
+    ],
+)
+async def test_a_damaged_document_ends_with_a_message(import_file, name, content):
+    with pytest.raises(CannotRun):
+        await import_file("firebase", content, name=name)
+
+
+async def test_csv_rows_that_are_cut_or_not_utf8_fail_alone(import_file):
+    content = f"localId,email\n1\n2,\xe9\n3,{new_address()}\n".encode("latin-1")
+    _, report = await import_file("firebase", content, name="users.csv")
+    assert [line["outcome"] for line in report] == ["FAILED", "FAILED", "CREATED"]
+
+
+def test_a_large_list_is_read_in_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr(export_files, "CHUNK_BYTES", 7)
+    file = tmp_path / "users.json"
+    users = [{"localId": str(number), "name": 'é\\"]}' * number} for number in range(60)]
+    file.write_text(json.dumps({"a": {"users": [1]}, "b": 12, "users": users}, ensure_ascii=False), encoding="utf-8")
+    assert [row.fields for row in export_files._json_items(file, "users")] == users
+
+
+def test_the_command_lists_its_sources(tmp_path):
+    done = run_command("import", "--help", environment={"PATH": "/usr/bin"}, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for source in ("auth0", "clerk", "firebase", "keycloak", "supabase", "contacts"):
+        assert source in done.stdout

@@ -1,0 +1,3 @@
+from tests.identity.customers.conftest import auth
+
+__all__ = ["auth"]
