@@ -48,9 +48,10 @@ SCRYPT_LOG_N_MAX = 17
 SCRYPT_R_MAX = 16
 SCRYPT_P_MAX = 4
 PBKDF2_ROUNDS_MAX = 2_000_000
-SHA_CRYPT_ROUNDS_MAX = 100_000
-"""Python computes SHA-crypt; each round of the longest password takes some 3 µs."""
-PHPASS_LOG_ROUNDS_MAX = 17
+SHA_CRYPT_ROUNDS_MAX = 50_000
+"""Python computes SHA-crypt and phpass, and holds its lock meanwhile. At these limits, a check of the longest password
+takes some 150 ms."""
+PHPASS_LOG_ROUNDS_MAX = 16
 WRAPPING_COSTS = (19_456, 2, 1)
 """Memory in KiB, passes and lanes of the argon2id that wraps a weak digest: those of this server's own hashes."""
 SALT_MAX = 256
@@ -61,10 +62,11 @@ REFUSAL_FACTOR = 2
 """How long a failed sign-in takes, as a multiple of the time to check the slowest hash. On a busy machine, a check may
 take twice as long as measured."""
 
-_BCRYPT = re.compile(r"^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$")
+# The 22nd character of a salt of bcrypt has two bits, and the library raises for others.
+_BCRYPT = re.compile(r"^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{31}$")
 _SCRYPT = re.compile(r"^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)$")
 _PBKDF2 = re.compile(r"^\$pbkdf2-(sha1|sha256|sha512)\$(?:i=)?(\d{1,8})\$([A-Za-z0-9+/=.]+)\$([A-Za-z0-9+/=.]+)$")
-_BCRYPT_SHA256 = re.compile(r"^\$bcrypt-sha256\$(\d\d)\$([./A-Za-z0-9]{53})$")
+_BCRYPT_SHA256 = re.compile(r"^\$bcrypt-sha256\$(\d\d)\$([./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{31})$")
 _FIREBASE = re.compile(
     r"^\$firebase-scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})"
     r"\$([A-Za-z0-9+/=]*)\$([A-Za-z0-9+/=]*)\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)$"
@@ -137,6 +139,8 @@ def _check_scrypt(match: re.Match[str]) -> None:
     log_n, r, p = (int(match[number]) for number in (1, 2, 3))
     if not (1 <= log_n <= SCRYPT_LOG_N_MAX and 1 <= r <= SCRYPT_R_MAX and 1 <= p <= SCRYPT_P_MAX):
         raise _refused(f"A scrypt hash may have at most ln={SCRYPT_LOG_N_MAX}, r={SCRYPT_R_MAX}, p={SCRYPT_P_MAX}.")
+    if log_n >= 16 * r:
+        raise _refused("The ln of a scrypt hash must be smaller than 16 times r (RFC 7914 §2).")
 
 
 async def check_imported(password: str, password_hash: str) -> bool:
