@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from typing import Annotated, Any
 
 import msgspec
@@ -18,6 +19,7 @@ from postern.identity.customers.model import (
     CustomerRow,
     EmailText,
     ExternalId,
+    ExternalIdTaken,
     NewCustomer,
     PersonName,
     Phone,
@@ -43,6 +45,7 @@ OTHER_EMAILS_LIMIT = 20
 IDENTITIES_LIMIT = 20
 TOTP_BYTES = range(10, 65)
 """Accepted sizes of a TOTP secret. Older systems use 80 bits, although RFC 4226 §4 requires 128."""
+_MICROSOFT_TENANT = re.compile(r"https://login\.microsoftonline\.com/[0-9a-f-]{36}/v2\.0")
 SECOND_FACTOR_TAKEN = "A second factor is on already."
 
 
@@ -121,8 +124,13 @@ async def add_imported_customer(
     )
     created_at = _read_creation(call, row.created_at)
     try:
-        customer = await add_customer(tx, call, data, password_hash, created_at=created_at, method=IMPORTED)
-    except CustomerEmailTaken as problem:
+        async with tx.savepoint():
+            customer = await add_customer(tx, call, data, password_hash, created_at=created_at, method=IMPORTED)
+    except (CustomerEmailTaken, ExternalIdTaken) as problem:
+        # A concurrent request may have imported the same row; the insert has waited for it.
+        existing = await store.find_by_external_id(tx, project_id=call.project_id, external_id=row.external_user_id)
+        if existing is not None:
+            return existing, False
         raise _at(problem, "/email") from None
     for index, other in enumerate(row.other_emails):
         await _add_email(tx, call, customer, other, f"/otherEmails/{index}/email")
@@ -165,11 +173,15 @@ async def _add_identity(
 ) -> CustomerRow:
     provider = await provider_store.provider(tx, project_id=call.project_id, key=identity.provider)
     kind = identity.provider if provider is None else provider.kind
-    issuer = identity.issuer or (ISSUERS.get(kind) if provider is None else provider.issuer)
-    if issuer is None:
+    expected = ISSUERS.get(kind) if provider is None else provider.issuer
+    if expected is None:
         raise Invalid.at(f"{path}/provider", "Add this sign-in provider to the project first.", "provider_missing")
-    if issuer == ISSUERS["MICROSOFT"]:
+    issuer = identity.issuer or expected
+    if kind == "MICROSOFT" and not _MICROSOFT_TENANT.fullmatch(issuer):
         raise Invalid.at(f"{path}/issuer", "Send the issuer of the tenant, which is in the ID tokens.", "required")
+    if kind != "MICROSOFT" and issuer != expected:
+        # It would not be found at a sign-in, or be that of another sign-in method, such as an organization's own.
+        raise Invalid.at(f"{path}/issuer", f"The issuer of this provider is `{expected}`.")
     account = ExternalIdentity(provider=identity.provider, issuer=issuer, subject=identity.subject)
     try:
         return await link_identity(tx, call, customer, account)

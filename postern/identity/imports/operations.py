@@ -1,6 +1,5 @@
 """Import customers from another system in batches that can be repeated."""
 
-import asyncio
 from uuid import UUID
 
 import msgspec
@@ -77,7 +76,8 @@ async def import_customer_rows(call: Call, data: CustomerRows) -> CustomerRowsRe
     stored. Rows with `organizations` need the permission `organizations:write`.
     """
     project = await projects.require_project(call.db, call.project_id)
-    prepared = await asyncio.gather(*(_prepare(row, dry_run=data.dry_run) for row in data.rows))
+    # One after the other: 200 digests at once would keep all threads from those who sign in meanwhile.
+    prepared = [await _prepare(row, dry_run=data.dry_run) for row in data.rows]
     if data.dry_run:
         reports = await _try_rows(call, project, data.rows, prepared)
     else:
@@ -134,13 +134,12 @@ async def _try_rows(
                         raise item
                     async with tx.savepoint():
                         report = await _add_row(tx, call, project, index, item)
-                    if report.outcome == "CREATED":
-                        report = replace(report, customer_id=None)
                 except Problem as problem:
                     report = _failure(index, row, problem)
-                reports.append(
-                    report if report.outcome != "CREATED" else msgspec.structs.replace(report, customer_id=None)
-                )
+                created_before = {entry.external_user_id for entry in reports if entry.outcome == "CREATED"}
+                if report.outcome == "CREATED" or report.external_user_id in created_before:
+                    report = replace(report, customer_id=None)
+                reports.append(report)
             raise _DryRunEnds
     except _DryRunEnds:
         return reports

@@ -1,5 +1,6 @@
 """Imports of customers from another system: `POST …/customers/import/rows`."""
 
+import asyncio
 import base64
 from datetime import timedelta
 from uuid import uuid4
@@ -128,6 +129,37 @@ async def test_a_repeated_batch_changes_nothing(project):
     assert customer["name"] == "Ada"
 
 
+async def test_a_batch_that_is_sent_twice_at_once_creates_each_customer_once(project):
+    rows = [new_row() for _ in range(10)]
+    reports = await asyncio.gather(*(import_rows(project.client, *rows) for _ in range(2)))
+    outcomes = [sorted(report["rows"][index]["outcome"] for report in reports) for index in range(10)]
+    assert outcomes == [["CREATED", "UNCHANGED"]] * 10
+
+
+@pytest.mark.parametrize(
+    ("identity", "path"),
+    [
+        ({"provider": "SAML", "issuer": "https://idp.example", "subject": "ceo"}, "/identities/0/provider"),
+        ({"provider": "PASSWORD", "issuer": "https://idp.example", "subject": "x"}, "/identities/0/provider"),
+        ({"provider": "GOOGLE", "issuer": "https://idp.example", "subject": "ceo"}, "/identities/0/issuer"),
+        (
+            {"provider": "MICROSOFT", "issuer": "https://login.microsoftonline.com/organizations/v2.0", "subject": "x"},
+            "/identities/0/issuer",
+        ),
+    ],
+)
+async def test_an_account_of_another_sign_in_method_cannot_be_planted(project, identity, path):
+    """Otherwise the person who later signs in with single sign-on would be in an account that somebody prepared."""
+    report = await import_rows(project.client, new_row(identities=[identity]))
+    assert report["rows"][0]["faults"][0]["path"] == path
+
+
+async def test_an_account_at_a_tenant_of_microsoft_is_imported(project):
+    issuer = f"https://login.microsoftonline.com/{uuid4()}/v2.0"
+    identity = {"provider": "MICROSOFT", "issuer": issuer, "subject": "1"}
+    assert (await import_rows(project.client, new_row(identities=[identity])))["created"] == 1
+
+
 async def test_a_bad_row_does_not_stop_the_others_and_leaves_nothing(project):
     acme = {"externalId": f"org_{uuid4()}", "roles": ["WIZARD"]}
     device = SoftWebauthnDevice()
@@ -168,7 +200,7 @@ async def test_a_dry_run_sees_rows_before_and_stores_nothing(project):
     first, second = new_row(), new_row()
     report = await import_rows(project.client, first, {**second, "email": first["email"]}, first, dryRun=True)
     assert [entry["outcome"] for entry in report["rows"]] == ["CREATED", "FAILED", "UNCHANGED"]
-    assert report["rows"][0]["customerId"] is None
+    assert [entry["customerId"] for entry in report["rows"]] == [None] * 3
     assert (await project.client.get("/customers")).json()["total"] == 0
 
 
