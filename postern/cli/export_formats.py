@@ -404,18 +404,38 @@ def _plain_base64(text: str) -> str:
 
 
 def _clerk_hash(digest: str, hasher: str) -> str | None:
-    """A digest of Clerk in the form of the API; None if there is none for its hasher."""
-    if hasher in ("bcrypt", "argon2i", "argon2id", "phpass", "pbkdf2_sha1", "pbkdf2_sha256", "pbkdf2_sha512"):
-        return digest
-    if hasher in ("md5", "sha256"):
-        try:
-            encoded = base64.b64encode(binascii.unhexlify(digest)).decode()
-        except (binascii.Error, ValueError):
-            return None
-        return f"$salted-{hasher}$prefix$${encoded}"
+    """A digest of Clerk in the form of the API; None if there is none for its hasher.
+
+    Clerk's `pbkdf2_sha256` has a salt in base64, and its `pbkdf2_sha1` a hash in hexadecimal, unlike Django's.
+    """
     parts = digest.split("$")
+    if hasher in (
+        "bcrypt",
+        "bcrypt_sha256_django",
+        "argon2i",
+        "argon2id",
+        "phpass",
+        "pbkdf2_sha256_django",
+        "ldap_ssha",
+    ):
+        return digest
+    if hasher == "pbkdf2_sha256" and len(parts) == 4:
+        return "$".join(("$pbkdf2-sha256", parts[1], *map(_plain_base64, parts[2:])))
+    if hasher == "pbkdf2_sha1" and len(parts) == 4:
+        salt, value = base64.b64encode(parts[2].encode()).decode(), _base64_of_hex(parts[3])
+        return value and f"$pbkdf2-sha1${parts[1]}${salt}${value}"
+    if hasher in ("md5", "sha256"):
+        value = _base64_of_hex(digest)
+        return value and f"$salted-{hasher}$prefix$${value}"
     if hasher == "scrypt_firebase" and len(parts) == 6:
         value, salt, signer_key, separator, rounds, memory = parts
         fields = (f"ln={memory},r={rounds},p=1", *map(_plain_base64, (salt, separator, signer_key, value)))
         return "$".join(("$firebase-scrypt", *fields))
     return None
+
+
+def _base64_of_hex(text: str) -> str | None:
+    try:
+        return base64.b64encode(binascii.unhexlify(text)).decode()
+    except (binascii.Error, ValueError):
+        return None

@@ -3,8 +3,9 @@
 import codecs
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -27,18 +28,29 @@ class ExportRow:
     fault: str | None = None
 
 
-def read_rows(file: Path, key: str) -> Iterator[ExportRow]:
+Show = Callable[[int], None]
+"""Called with the number of bytes that were read."""
+
+
+def read_rows(file: Path, key: str, show: Show = lambda _: None) -> Iterator[ExportRow]:
     """The rows of a CSV file (`.csv`), of a JSON list, of the list `key` of a JSON object, or of NDJSON.
 
-    Raises CannotRun if the rest of the file cannot be read.
+    Raises CannotRun if the rest of the file cannot be read, and OSError.
     """
-    if file.suffix.lower() == ".csv":
-        return _csv_rows(file)
+    if not file.is_file():
+        raise CannotRun(f"{file} is not a regular file, and must be read more than once.")
     with file.open("rb") as data:
-        start = data.read(CHUNK_BYTES).removeprefix(codecs.BOM_UTF8).lstrip()
+        start = data.read(CHUNK_BYTES)
+    if start.startswith(b"\x1f\x8b"):
+        raise CannotRun(f"{file} is compressed. Decompress it first, for example with gunzip.")
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise CannotRun(f"{file} is UTF-16. Convert it to UTF-8 first.")
+    if file.suffix.lower() == ".csv":
+        return _csv_rows(file, show)
+    start = start.removeprefix(codecs.BOM_UTF8).lstrip()
     if start.startswith(b"[") or _is_object_of_lists(start):
-        return _json_items(file, key)
-    return _json_lines(file)
+        return _json_items(file, key, show)
+    return _json_lines(file, show)
 
 
 def _is_object_of_lists(start: bytes) -> bool:
@@ -51,11 +63,12 @@ def _is_object_of_lists(start: bytes) -> bool:
     return isinstance(first, dict) and "users" in first
 
 
-def _json_lines(file: Path) -> Iterator[ExportRow]:
+def _json_lines(file: Path, show: Show) -> Iterator[ExportRow]:
     with file.open("rb") as data:
         number = 0
         while line := data.readline(ROW_LIMIT + 1):
             number += 1
+            show(data.tell())
             if len(line) > ROW_LIMIT and not line.endswith(b"\n"):
                 _skip_line(data)
                 yield ExportRow(number, None, f"The line is longer than {ROW_LIMIT:,} bytes.")
@@ -86,10 +99,13 @@ def _row(number: int, value: Any) -> ExportRow:
     return ExportRow(number, value)
 
 
-def _csv_rows(file: Path) -> Iterator[ExportRow]:
+def _csv_rows(file: Path, show: Show) -> Iterator[ExportRow]:
     csv.field_size_limit(ROW_LIMIT)
-    with file.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
-        reader = csv.reader(_lines(file, text))
+    with (
+        file.open("rb") as data,
+        TextIOWrapper(data, encoding="utf-8-sig", errors="surrogateescape", newline="") as text,
+    ):
+        reader = csv.reader(_lines(file, text, lambda: show(data.tell())))
         header: list[str] | None = None
         number = 0
         while True:
@@ -113,16 +129,17 @@ def _csv_rows(file: Path) -> Iterator[ExportRow]:
                 yield ExportRow(number, dict(zip(header, cells, strict=True)))
 
 
-def _lines(file: Path, text: Any) -> Iterator[str]:
+def _lines(file: Path, text: TextIOWrapper, show: Callable[[], None]) -> Iterator[str]:
     while line := text.readline(ROW_LIMIT + 1):
+        show()
         if len(line) > ROW_LIMIT:
             raise CannotRun(f"{file}: a line is longer than {ROW_LIMIT:,} characters.")
         yield line
 
 
-def _json_items(file: Path, key: str) -> Iterator[ExportRow]:
+def _json_items(file: Path, key: str, show: Show = lambda _: None) -> Iterator[ExportRow]:
     with file.open("rb") as data:
-        document = _JsonDocument(file, data)
+        document = _JsonDocument(file, data, show)
         if document.peek() == "{" and not document.enter(key):
             raise CannotRun(f"{file}: the JSON object has no list `{key}`.")
         for number, value in enumerate(document.items(), 1):
@@ -132,8 +149,8 @@ def _json_items(file: Path, key: str) -> Iterator[ExportRow]:
 class _JsonDocument:
     """A JSON document that is read in pieces. Methods raise CannotRun if it is damaged."""
 
-    def __init__(self, file: Path, data: BinaryIO) -> None:
-        self._file, self._data = file, data
+    def __init__(self, file: Path, data: BinaryIO, show: Show) -> None:
+        self._file, self._data, self._show = file, data, show
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
         self._parse = json.JSONDecoder().raw_decode
         self._text, self._at = "", 0
@@ -196,6 +213,7 @@ class _JsonDocument:
         """Read the next piece; as much as is kept, so that long values are parsed few times. False at the end."""
         self._text, self._at = self._text[self._at :], 0
         piece = self._data.read(max(CHUNK_BYTES, len(self._text)))
+        self._show(self._data.tell())
         try:
             self._text += self._decode(piece, not piece)
         except UnicodeDecodeError:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -192,7 +193,7 @@ def _run(
     dry_run: bool,
 ) -> None:
     from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     from postern.cli import CannotRun
     from postern.cli.client import resolve_server
@@ -200,37 +201,56 @@ def _run(
 
     project, key, url = access
     base_url, _ = resolve_server(url, read_settings())
-    report = report or file.with_name(f"{file.name}.report")
     state = ImportState(rows=skip)
-    columns = (TextColumn("{task.description}"), TimeElapsedColumn(), TextColumn("{task.fields[remark]}"))
-    mode = "a" if skip else "w"
+    columns = (TextColumn("{task.description:<8}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     try:
         with (
-            Progress(*columns, console=Console(stderr=True)) as bars,
-            report.open(mode, encoding="utf-8") as output,
+            open_report(file, report, append=skip > 0) as output,
+            Progress(*columns, TextColumn("{task.fields[remark]}"), console=Console(stderr=True)) as bars,
         ):
-            task = bars.add_task(source, total=None, remark="")
+            task = bars.add_task(source, total=file.stat().st_size, remark="")
 
             def show() -> None:
                 bars.update(task, remark=f"{state.rows:,} rows, {state.outcomes['FAILED']:,} failed")
 
-            rows = convert_rows(source, file, options, skip)
+            rows = convert_rows(source, file, options, skip, lambda position: bars.update(task, completed=position))
             asyncio.run(_send_all(base_url, key, project, rows, state, output, show, dry_run=dry_run))
-    except (CannotRun, KeyboardInterrupt) as error:
+    except (CannotRun, KeyboardInterrupt, OSError) as error:
         print(summary(state, dry_run=dry_run))
         reason = str(error) or "Interrupted."
         raise CannotRun(f"{reason} To continue, repeat the command with --skip {state.rows}.") from None
     print(summary(state, dry_run=dry_run))
-    print(f"Report: {report}")
+    print(f"Report: {report or report_beside(file)}")
     if state.outcomes["FAILED"]:
         raise typer.Exit(1)
 
 
+def report_beside(file: Path) -> Path:
+    """Where the report on an export is, if no other file is named."""
+    return file.with_name(f"{file.name}.report")
+
+
+def open_report(file: Path, report: Path | None, *, append: bool) -> TextIO:
+    """Open the file for the report, which only its owner can read: it has the ids of all users.
+
+    Raises CannotRun if it is the export, and OSError, also if the default name is a symbolic link: in a folder that
+    others can write to, it could lead to any file of the user.
+    """
+    from postern.cli import CannotRun
+
+    target = report or report_beside(file)
+    if target.exists() and target.samefile(file):
+        raise CannotRun(f"{target} is the export; name another file for the report.")
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_TRUNC) | (0 if report else os.O_NOFOLLOW)
+    return os.fdopen(os.open(target, flags, 0o600), "a" if append else "w", encoding="utf-8")
+
+
 def convert_rows(
-    source: str, file: Path, options: ExportOptions, skip: int = 0
+    source: str, file: Path, options: ExportOptions, skip: int = 0, show: Callable[[int], None] = lambda _: None
 ) -> Iterator[tuple[ExportRow, Conversion | str]]:
-    """The rows of a file after the first `skip`, each with what is sent or why it cannot be converted."""
-    for index, row in enumerate(read_rows(file, "users")):
+    """The rows of a file after the first `skip`, each with what is sent or why it cannot be converted. `show` is called
+    with the number of bytes that were read."""
+    for index, row in enumerate(read_rows(file, "users", show)):
         if index < skip:
             continue
         if row.fields is None:

@@ -2,9 +2,11 @@
 
 import base64
 import csv
+import gzip
 import hashlib
 import io
 import json
+import os
 from datetime import timedelta
 
 import bcrypt
@@ -12,15 +14,17 @@ import pytest
 
 from postern.cli import CannotRun
 from postern.cli import exports as export_files
-from postern.cli.export_formats import ExportOptions, read_hash_config
+from postern.cli.export_formats import ExportOptions, User, from_clerk, read_hash_config
 from postern.cli.moving import (
     ImportState,
     convert_rows,
+    open_report,
     read_auth0_passwords,
     read_supabase_factors,
     read_supabase_identities,
     send_rows,
 )
+from postern.identity.customers.imported_hashes import check_imported, import_hash
 from tests.commands import run_command
 from tests.identity.customers.conftest import GOOD, auth, new_address
 from tests.identity.customers.test_second_factor import App
@@ -29,6 +33,9 @@ __all__ = ["auth"]
 
 HASH = bcrypt.hashpw(GOOD.encode(), bcrypt.gensalt(4)).decode()
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+PBKDF2_SHA256 = hashlib.pbkdf2_hmac("sha256", GOOD.encode(), b"saltsalt", 1_000)
+PBKDF2_SHA1 = hashlib.pbkdf2_hmac("sha1", GOOD.encode(), b"saltsalt", 1_000)
+BCRYPT_SHA256 = bcrypt.hashpw(hashlib.sha256(GOOD.encode()).hexdigest().encode(), bcrypt.gensalt(4)).decode()
 HASH_CONFIG = """hash_config {
   algorithm: SCRYPT,
   base64_signer_key: jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==,
@@ -280,11 +287,69 @@ async def test_hostile_lines_fail_alone(import_file, monkeypatch):
         ("users.json", '{\n"people": []}'),
         ("users.json", b'[{"localId": "\xff"}]'),
         ("users.csv", "localId\n" + "x" * 5_000_000),
+        ("users.json.gz", gzip.compress(b'{"localId": "1"}')),
+        ("users.csv", "localId\n1\n".encode("utf-16")),
     ],
 )
 async def test_a_damaged_document_ends_with_a_message(import_file, name, content):
     with pytest.raises(CannotRun):
         await import_file("firebase", content, name=name)
+
+
+def test_what_is_not_a_file_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "users.json")
+    with pytest.raises(CannotRun, match="regular file"):
+        export_files.read_rows(tmp_path / "users.json", "users")
+
+
+@pytest.mark.parametrize("name", ["users.json", "users.csv", "users.ndjson"])
+def test_progress_ends_at_the_size_of_the_file(tmp_path, name):
+    file = tmp_path / name
+    content = {"users.json": '[{"id": "1"}]', "users.csv": "id\n1\n", "users.ndjson": '{"id": "1"}\n'}
+    file.write_text(content[name])
+    positions = []
+    assert [row.fields for row in export_files.read_rows(file, "users", positions.append)] == [{"id": "1"}]
+    assert positions[-1] == file.stat().st_size
+
+
+def test_the_report_is_private_and_overwrites_neither_the_export_nor_what_a_link_names(tmp_path):
+    export, other = tmp_path / "users.json", tmp_path / "other"
+    export.write_text("[]")
+    with open_report(export, None, append=False) as output:
+        output.write("1\n")
+    report = tmp_path / "users.json.report"
+    assert report.stat().st_mode & 0o077 == 0
+    with open_report(export, None, append=True) as output:
+        output.write("2\n")
+    assert report.read_text() == "1\n2\n"
+    with pytest.raises(CannotRun):
+        open_report(export, export, append=False)
+    report.unlink()
+    other.write_text("important")
+    report.symlink_to(other)
+    with pytest.raises(OSError, match="symbolic links"):
+        open_report(export, None, append=False)
+    assert (export.read_text(), other.read_text()) == ("[]", "important")
+
+
+@pytest.mark.parametrize(
+    ("hasher", "digest"),
+    [
+        # Salt and hash in base64, unlike Django's.
+        ("pbkdf2_sha256", f"pbkdf2_sha256$1000$c2FsdHNhbHQ=${base64.b64encode(PBKDF2_SHA256).decode()}"),
+        ("pbkdf2_sha256_django", f"pbkdf2_sha256$1000$saltsalt${base64.b64encode(PBKDF2_SHA256).decode()}"),
+        # The hash in hexadecimal.
+        ("pbkdf2_sha1", f"pbkdf2_sha1$1000$saltsalt${PBKDF2_SHA1.hex()}"),
+        ("sha256", hashlib.sha256(GOOD.encode()).hexdigest()),
+        ("bcrypt_sha256_django", f"bcrypt_sha256${BCRYPT_SHA256}"),
+    ],
+)
+async def test_hashes_of_clerk_verify(hasher, digest):
+    fields = {"id": "user_1", "primary_email_address": "a@b.example", "password_digest": digest}
+    conversion = from_clerk(User({**fields, "password_hasher": hasher}), ExportOptions())
+    stored = await import_hash(conversion.body["passwordHash"])
+    assert await check_imported(GOOD, stored)
+    assert not await check_imported("wrong", stored)
 
 
 async def test_csv_rows_that_are_cut_or_not_utf8_fail_alone(import_file):
