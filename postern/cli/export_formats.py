@@ -276,7 +276,7 @@ def _add_credential(body: dict[str, Any], credential: User, options: ExportOptio
             # Older versions use the bytes of the text itself as the secret.
             is_encoded = data.get("secretEncoding") == "BASE32"
             body["totpSecret"] = value if is_encoded else base64.b32encode(value.encode()).decode()
-    elif kind in ("webauthn", "webauthn-passwordless") and options.passkey_domain:
+    elif kind == "webauthn-passwordless" and options.passkey_domain:
         passkey = {
             "rpId": options.passkey_domain,
             "credentialId": data.get("credentialId"),
@@ -285,6 +285,9 @@ def _add_credential(body: dict[str, Any], credential: User, options: ExportOptio
             "name": credential.text("userLabel") or "Passkey",
         }
         body.setdefault("passkeys", []).append(passkey)
+    elif kind == "webauthn":
+        # In Keycloak, it only works after the password, and often without a PIN.
+        notes.append("A security key as second factor: here it would sign in without the password.")
     else:
         notes.append(f"A credential of the type {kind}.")
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 import bcrypt
 import pytest
+from soft_webauthn import SoftWebauthnDevice
 
 from postern.cli import CannotRun
 from postern.cli import exports as export_files
@@ -27,7 +28,8 @@ from postern.cli.moving import (
 from postern.identity.customers.imported_hashes import check_imported, import_hash
 from tests.commands import run_command
 from tests.identity.customers.conftest import GOOD, auth, new_address
-from tests.identity.customers.test_second_factor import App
+from tests.identity.customers.test_second_factor import App, sign_in_with_passkey
+from tests.identity.imports.test_rows import passkey_of
 
 __all__ = ["auth"]
 
@@ -207,6 +209,24 @@ async def test_keycloak(auth, project, clock, import_file):
     memberships = (await project.client.get(f"/customers/{customer['id']}/organizations")).json()
     assert [entry["organization"]["name"] for entry in memberships] == ["acme"]
     assert (await auth.sign_in(second)).json()["code"] == "sign_in_blocked"
+
+
+async def test_a_passkey_of_keycloak_signs_in_and_a_second_factor_does_not_become_one(auth, import_file):
+    device = SoftWebauthnDevice()
+    device.cred_init("127.0.0.1", b"")
+    passkey = passkey_of(device)
+    data = {"credentialId": passkey["credentialId"], "credentialPublicKey": passkey["publicKey"], "counter": 0}
+    credentials = [
+        {"type": kind, "userLabel": "Key", "credentialData": json.dumps(data), "secretData": "{}"}
+        for kind in ("webauthn-passwordless", "webauthn")
+    ]
+    realm = {"users": [{"id": "1", "email": new_address(), "credentials": credentials}]}
+    _, report = await import_file("keycloak", json.dumps(realm), ExportOptions(passkey_domain="127.0.0.1"))
+    assert report[0]["outcome"] == "CREATED", report
+    assert report[0]["notCarriedOver"] == [
+        "A security key as second factor: here it would sign in without the password."
+    ]
+    assert (await sign_in_with_passkey(auth, device)).json()["customer"]["id"] == report[0]["customerId"]
 
 
 async def test_supabase(auth, clock, import_file, tmp_path):
