@@ -1468,7 +1468,8 @@ CREATE TABLE public.oauth_clients (
     terms_url text,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
-    backchannel_logout_uri text
+    backchannel_logout_uri text,
+    self_registered boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE public.oauth_consents (
@@ -1477,7 +1478,8 @@ CREATE TABLE public.oauth_consents (
     client_id uuid NOT NULL,
     scopes text[] NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL,
+    resource_scopes jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 
 CREATE TABLE public.oauth_devices (
@@ -1493,7 +1495,8 @@ CREATE TABLE public.oauth_devices (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
-    attempt integer DEFAULT 0 NOT NULL
+    attempt integer DEFAULT 0 NOT NULL,
+    resource text
 );
 
 CREATE TABLE public.oauth_grants (
@@ -1515,7 +1518,8 @@ CREATE TABLE public.oauth_grants (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
-    attempt integer DEFAULT 0 NOT NULL
+    attempt integer DEFAULT 0 NOT NULL,
+    resource text
 );
 
 CREATE TABLE public.oauth_logouts (
@@ -1528,6 +1532,27 @@ CREATE TABLE public.oauth_logouts (
     created_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.oauth_registrations (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
+);
+
+CREATE TABLE public.oauth_resources (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    environment text NOT NULL,
+    identifier text NOT NULL,
+    name text NOT NULL,
+    scopes text[] NOT NULL,
+    introspection_client_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.organization_domains (
@@ -2607,6 +2632,12 @@ ALTER TABLE ONLY public.oauth_grants
 ALTER TABLE ONLY public.oauth_logouts
     ADD CONSTRAINT oauth_logouts_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.oauth_registrations
+    ADD CONSTRAINT oauth_registrations_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.oauth_resources
+    ADD CONSTRAINT oauth_resources_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_pkey PRIMARY KEY (project_id, id);
 
@@ -3042,6 +3073,10 @@ CREATE INDEX oauth_logouts_client ON public.oauth_logouts USING btree (project_i
 
 CREATE INDEX oauth_logouts_due ON public.oauth_logouts USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
+CREATE INDEX oauth_registrations_due ON public.oauth_registrations USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
+CREATE UNIQUE INDEX oauth_resources_identifier ON public.oauth_resources USING btree (project_id, identifier);
+
 CREATE INDEX organization_domains_due ON public.organization_domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX organization_domains_newest ON public.organization_domains USING btree (project_id, organization_id, id);
@@ -3445,6 +3480,12 @@ ALTER TABLE ONLY public.oauth_grants
 
 ALTER TABLE ONLY public.oauth_logouts
     ADD CONSTRAINT oauth_logouts_project_id_client_id_fkey FOREIGN KEY (project_id, client_id) REFERENCES public.oauth_clients(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.oauth_registrations
+    ADD CONSTRAINT oauth_registrations_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES public.oauth_clients(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.oauth_resources
+    ADD CONSTRAINT oauth_resources_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;

@@ -56,6 +56,8 @@ from postern.identity.oauth import endpoints as oauth_endpoints
 from postern.identity.oauth import logout as oauth_logout
 from postern.identity.oauth import logout_store as oauth_logout_store
 from postern.identity.oauth import operations as oauth_clients
+from postern.identity.oauth import registration as oauth_registration
+from postern.identity.oauth import resources as oauth_resources
 from postern.identity.oauth import work as oauth_work
 from postern.identity.organizations import app_family as app_organizations
 from postern.identity.organizations import domains as organization_domains
@@ -180,7 +182,16 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
     *operations_of(scim, customer_imports),
-    *operations_of(oauth_clients, oauth_discovery, oauth_authorization, oauth_endpoints, oauth_devices, oauth_logout),
+    *operations_of(
+        oauth_clients,
+        oauth_resources,
+        oauth_registration,
+        oauth_discovery,
+        oauth_authorization,
+        oauth_endpoints,
+        oauth_devices,
+        oauth_logout,
+    ),
 ]
 """All operations of the API."""
 

@@ -79,7 +79,9 @@ def note_exercised(method: str, path: str) -> None:
             tests.add(test.partition("[")[0])
 
 
-OAUTH_ENDPOINTS = re.compile(r"^/projects/[^/]+/oauth/(token|userinfo|revoke|introspect|par|device_authorization)$")
+OAUTH_ENDPOINTS = re.compile(
+    r"^/projects/[^/]+/oauth/(token|userinfo|revoke|introspect|par|register|device_authorization)$"
+)
 """Paths whose errors have the form of OAuth (RFC 6749 §5.2)."""
 
 

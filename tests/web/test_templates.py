@@ -51,6 +51,8 @@ HOSTED: dict[str, Any] = {
     "switch_form": {"action": H, "fields": {H: H}},
     "links": [{"url": H, "text": H}],
     "scopes": [H],
+    "resource": H,
+    "self_registered": True,
     "third_party": True,
     "methods": ["PASSWORD", "EMAIL_CODE"],
     "providers": [ITEM],

@@ -25,7 +25,7 @@ PATHS = re.compile(
 )
 """Paths that web pages of other origins may request; group 1 is the id of the project."""
 OAUTH_PATHS = re.compile(
-    r"^/(projects/[0-9a-fA-F-]{36}/(oauth/(token|userinfo|revoke|par)|\.well-known/[a-z.-]+)"
+    r"^/(projects/[0-9a-fA-F-]{36}/(oauth/(token|userinfo|revoke|par|register)|\.well-known/[a-z.-]+)"
     r"|\.well-known/oauth-authorization-server/projects/[0-9a-fA-F-]{36})$"
 )
 """Paths that web pages of all origins may request: what they need is in the request, never in a cookie."""

@@ -12,6 +12,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
+from psycopg.errors import ForeignKeyViolation
 
 from postern.identity.access import operations as access
 from postern.identity.customers import pages, providers
@@ -19,7 +20,7 @@ from postern.identity.customers.model import CustomerRefreshTokenInvalid, SignIn
 from postern.identity.customers.providers import AuthorizationCodeGrant
 from postern.identity.customers.requirements import SsoRequired
 from postern.identity.customers.rules import provider_return_url
-from postern.identity.oauth import device_store, store
+from postern.identity.oauth import device_store, registration_store, store
 from postern.identity.oauth.browsers import (
     NO_EFFECT,
     browser_session,
@@ -39,8 +40,11 @@ from postern.identity.oauth.errors import PAGE_ERRORS, OAuthError
 from postern.identity.oauth.model import (
     CODE_LIFE,
     GRANT_RETENTION,
+    REGISTRATION_LIFE,
+    REGISTRATION_RENEWAL,
     REQUEST_LIFE,
     ClientRow,
+    ConsentRow,
     SignedInCustomer,
 )
 from postern.identity.oauth.requests import (
@@ -49,10 +53,12 @@ from postern.identity.oauth.requests import (
     AuthorizationRequest,
     PushedRequest,
     RedirectTarget,
+    check_lengths,
     read_request,
     redirect_target,
     require_single,
 )
+from postern.identity.oauth.resources import requested_resource, require_resource
 from postern.identity.oauth.rules import (
     described_scopes,
     matching_redirect_uri,
@@ -60,6 +66,7 @@ from postern.identity.oauth.rules import (
     permission_scopes,
 )
 from postern.identity.oauth.tokens import meets_requirements, read_id_token_hint
+from postern.kernel.database.statements import Jsonb
 from postern.kernel.http.call import Call
 from postern.kernel.http.handler import is_head
 from postern.kernel.http.operation import FORM, RawRequest, get, post
@@ -88,12 +95,14 @@ LOGIN_REQUIRED = OAuthError("login_required", "The customer must sign in.")
 CONSENT_REQUIRED = OAuthError("consent_required", "The customer must allow the client its scopes.")
 Step = Literal["SIGN_IN", "CONSENT"]
 """What an authorization request still needs from the customer."""
+RESOURCE_FIELD = "Identifier of the API for which the access token is (RFC 8707)."
 PARAMETERS = {
     "client_id": "Id of the client.",
     "redirect_uri": "Where the response goes; one of the client's `redirectUris`.",
     "response_type": "`code`.",
     "response_mode": "`query` (default) or `form_post`.",
     "scope": "Scopes, separated by spaces.",
+    "resource": RESOURCE_FIELD,
     "state": "Value of the client, returned unchanged.",
     "nonce": "Value of the client, returned in the ID token.",
     "code_challenge": "S256 code challenge (RFC 7636); required.",
@@ -325,9 +334,11 @@ async def checked_request(
     call: Call, client: ClientRow, parameters: dict[str, str], target: RedirectTarget
 ) -> AuthorizationRequest:
     """The authorization request with these parameters. Raises OAuthError, which belongs to `target`."""
+    check_lengths(parameters)
     hint = parameters.get("id_token_hint")
     hint_claims = None if hint is None else await read_id_token_hint(call, hint)
-    return read_request(client, parameters, target, call.now.timestamp(), hint_claims)
+    resource = await requested_resource(call, client, parameters)
+    return read_request(client, parameters, target, call.now.timestamp(), hint=hint_claims, resource=resource)
 
 
 async def _take_pushed(call: Call, client: ClientRow, request_uri: str) -> AuthorizationRequest:
@@ -403,7 +414,18 @@ async def _next_step(
     consent = await store.consent(
         call.db, project_id=call.project_id, customer_id=signed_in.customer_id, client_id=client.id
     )
-    return None if consent is not None and set(stored.scopes) <= set(consent.scopes) else "CONSENT"
+    return None if consent is not None and _covers(consent, stored) else "CONSENT"
+
+
+def _covers(consent: ConsentRow, stored: AuthorizationRequest) -> bool:
+    """Whether the customer has allowed all that is requested. Permissions at an API are allowed for this API only."""
+    if stored.resource is None:
+        return set(stored.scopes) <= set(consent.scopes)
+    at_resource = consent.resource_scopes.get(stored.resource)
+    if at_resource is None:
+        return False
+    permissions = permission_scopes(stored.scopes)
+    return set(stored.scopes) - set(permissions) <= set(consent.scopes) and set(permissions) <= set(at_resource)
 
 
 async def _issue_code(
@@ -422,6 +444,7 @@ async def _issue_code(
         device = await device_store.device(call.db, project_id=call.project_id, id=stored.device_id)
         if device is None or device.denied_at is not None or device.expires_at <= call.now:
             return await error_page(call, OAuthError("invalid_request", DEVICE_EXPIRED))
+    at_resource = {} if stored.resource is None else {stored.resource: sorted(permission_scopes(stored.scopes))}
     grant_id = new_id() if device is None else device.id
     code = f"{grant_id.hex}{new_token(32)}"
     try:
@@ -434,7 +457,8 @@ async def _issue_code(
                     project_id=call.project_id,
                     customer_id=signed_in.customer_id,
                     client_id=stored.client_id,
-                    scopes=sorted(stored.scopes),
+                    scopes=sorted(set(stored.scopes) - set(at_resource.get(stored.resource or "", []))),
+                    resource_scopes=Jsonb(at_resource),
                     now=call.now,
                 )
             if not await store.insert_grant(
@@ -445,6 +469,7 @@ async def _issue_code(
                 customer_id=signed_in.customer_id,
                 session_id=signed_in.session_id,
                 scopes=stored.scopes,
+                resource=stored.resource,
                 redirect_uri=stored.redirect_uri,
                 nonce=stored.nonce,
                 code_hash=code_hash(call, code) if device is None else device.code_hash,
@@ -454,8 +479,16 @@ async def _issue_code(
                 now=call.now,
             ):
                 raise CodeInvalid  # The device was allowed in another request; its id is that of the grant.
+            # After rows that refer to the client and lock it: all deletions of clients lock in this order, too.
+            await registration_store.keep_registration(
+                tx,
+                project_id=call.project_id,
+                id=stored.client_id,
+                expires_at=Moment.of(call.now + REGISTRATION_LIFE),
+                renew_before=Moment.of(call.now + REGISTRATION_LIFE - REGISTRATION_RENEWAL),
+            )
             await renew_session(tx, call, signed_in.session_id)
-    except CodeInvalid:
+    except (CodeInvalid, ForeignKeyViolation):  # The client, or the customer, was deleted meanwhile.
         return await error_page(call, OAuthError("invalid_request", EXPIRED if device is None else DEVICE_EXPIRED))
     cookie = None if token is None else forget_request(call, token)
     if device is not None:
@@ -488,6 +521,7 @@ async def begin_device_request(call: Call, client: ClientRow, device: DeviceRow)
         browser=new_token(32),
         device_id=device.id,
         user_code=device.user_code,
+        resource=device.resource,
     )
     token, _ = await challenges.issue_token(call.db, call, stored, REQUEST_LIFE)
     url = _resume_url(call, stored, token)
@@ -515,8 +549,11 @@ async def _consent_page(
     cookies: str | None = None,
 ) -> HttpResponse:
     """The page that asks the customer to allow the client its scopes."""
+    try:
+        resource = None if stored.resource is None else await require_resource(call, client, stored.resource)
+    except OAuthError as error:  # The API was deleted meanwhile.
+        return await error_page(call, error)
     descriptions = await access.descriptions_of_permissions(call.db, call.project_id, permission_scopes(stored.scopes))
-    parts = urlsplit(stored.redirect_uri)
     links = (
         (client.website_url, text("website")),
         (client.privacy_url, text("privacy policy")),
@@ -535,12 +572,21 @@ async def _consent_page(
         account=signed_in.email or signed_in.name or str(signed_in.customer_id),
         client=client.name,
         third_party=not client.first_party,
+        self_registered=client.self_registered,
         scopes=described_scopes(stored.scopes, descriptions),
-        destination="" if stored.device_id else parts.hostname or f"{parts.scheme}:",
+        resource="" if resource is None else resource.name,
+        destination="" if stored.device_id else _destination(stored.redirect_uri),
         user_code=shown_user_code(stored.user_code),
         switch_url=f"{oauth_path(call)}/resume?{urlencode({'token': token})}",
         links=[{"url": url, "text": name} for url, name in links if url is not None],
     )
+
+
+def _destination(redirect_uri: str) -> str:
+    """Where the browser goes, as the consent page names it. What looks like a host after the scheme of an app is none:
+    any app can write there what it likes."""
+    parts = urlsplit(redirect_uri)
+    return parts.hostname or "" if parts.scheme in ("https", "http") else f"{parts.scheme}:"
 
 
 def shown_user_code(code: str) -> str:

@@ -21,14 +21,16 @@ class DeviceRow(Record):
     denied_at: Moment | None
     created_at: Moment
     expires_at: Moment
+    resource: str | None = None
+    """The identifier of the API for which the device wants tokens."""
 
 
 # Returns False if another device has this user code.
 @statement("""
     insert into oauth_devices (project_id, id, client_id, scopes, user_code, code_hash, interval_seconds, created_at,
-                               expires_at, due_at)
+                               expires_at, due_at, resource)
     values (%(project_id)s, %(id)s, %(client_id)s, %(scopes)s, %(user_code)s, %(code_hash)s, %(interval_seconds)s,
-            %(now)s, %(expires_at)s, %(expires_at)s)
+            %(now)s, %(expires_at)s, %(expires_at)s, %(resource)s)
     on conflict (project_id, user_code) do nothing
 """)
 async def insert_device(
@@ -38,6 +40,7 @@ async def insert_device(
     id: UUID,
     client_id: UUID,
     scopes: list[str],
+    resource: str | None,
     user_code: str,
     code_hash: bytes,
     interval_seconds: int,

@@ -12,12 +12,13 @@ from urllib.parse import urlencode
 
 from postern.identity.customers import pages
 from postern.identity.oauth import device_store, store
-from postern.identity.oauth.authorization import begin_device_request, code_hash, shown_user_code
+from postern.identity.oauth.authorization import RESOURCE_FIELD, begin_device_request, code_hash, shown_user_code
 from postern.identity.oauth.browsers import oauth_path
 from postern.identity.oauth.endpoints import BODY_LIMIT, CLIENT_FIELDS, serve_client
 from postern.identity.oauth.errors import CLIENT_ERRORS, PAGE_ERRORS, OAuthError, OAuthErrorDocument, json_response
 from postern.identity.oauth.model import DEVICE_GRANT, DEVICE_INTERVAL_SECONDS, DEVICE_LIFE, ClientRow
 from postern.identity.oauth.requests import allowed_scopes
+from postern.identity.oauth.resources import requested_resource
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import FORM, OtherError, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
@@ -43,7 +44,7 @@ MAX_COLLISIONS = 5
     public=True,
     ignore_unknown_query=True,
     takes=FORM,
-    fields={"scope": "Scopes, separated by spaces.", **CLIENT_FIELDS},
+    fields={"scope": "Scopes, separated by spaces.", "resource": RESOURCE_FIELD, **CLIENT_FIELDS},
     body_limit=BODY_LIMIT,
     response_type=dict[str, Any],
     response_example={"user_code": "WDJB-MJHT", "expires_in": 600, "interval": 5},
@@ -116,7 +117,8 @@ async def _page(call: Call, user_code: str, error: str | Text = "", *, status: i
 async def _device_response(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
     if DEVICE_GRANT not in client.grant_types:
         raise OAuthError("unauthorized_client", "The client is not registered for the device grant.")
-    scopes = allowed_scopes(client, form.get("scope", ""))
+    resource = await requested_resource(call, client, form)
+    scopes = allowed_scopes(client, form.get("scope", ""), resource)
     device_id = new_id()
     device_code = f"{device_id.hex}{new_token(32)}"
     for _ in range(MAX_COLLISIONS):
@@ -127,6 +129,7 @@ async def _device_response(call: Call, client: ClientRow, form: dict[str, str]) 
             id=device_id,
             client_id=client.id,
             scopes=scopes,
+            resource=None if resource is None else resource.identifier,
             user_code=user_code,
             code_hash=code_hash(call, device_code),
             interval_seconds=DEVICE_INTERVAL_SECONDS,

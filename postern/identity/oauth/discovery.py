@@ -45,13 +45,15 @@ async def get_authorization_server_metadata(call: Call) -> HttpResponse:
 
 
 async def _metadata_response(call: Call) -> HttpResponse:
-    await projects.require_project(call.db, call.project_id)
+    project = await projects.require_project(call.db, call.project_id)
+    can_register = project.settings.sign_in.client_registration != "OFF"
     headers = {"Cache-Control": f"public, max-age={int(MAX_AGE.total_seconds())}"}
-    return HttpResponse(to_json(provider_metadata(call)), headers=headers)
+    return HttpResponse(to_json(provider_metadata(call, can_register=can_register)), headers=headers)
 
 
-def provider_metadata(call: Call) -> dict[str, Any]:
-    """The metadata of the project's provider. It has nothing that the provider does not do."""
+def provider_metadata(call: Call, *, can_register: bool) -> dict[str, Any]:
+    """The metadata of the project's provider. It has nothing that the provider does not do. `can_register`: clients can
+    register themselves."""
     issuer = issuer_of(call.world, call.project_id)
     oauth = f"{issuer}/oauth"
     methods = ["client_secret_basic", "client_secret_post", "none"]
@@ -66,6 +68,7 @@ def provider_metadata(call: Call) -> dict[str, Any]:
         "pushed_authorization_request_endpoint": f"{oauth}/par",
         "device_authorization_endpoint": f"{oauth}/device_authorization",
         "end_session_endpoint": f"{oauth}/logout",
+        **({"registration_endpoint": f"{oauth}/register"} if can_register else {}),
         "scopes_supported": list(STANDARD_SCOPES),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query", "form_post"],

@@ -21,10 +21,12 @@ from postern.identity.oauth.model import (
     PUSHED_LIFE,
     ClientRow,
     GrantRow,
+    ResourceRow,
     SignedInCustomer,
 )
 from postern.identity.oauth.requests import PUSHED_PREFIX, PushedRequest, redirect_target, require_single
-from postern.identity.oauth.rules import is_secret_of, permission_scopes, split_scope
+from postern.identity.oauth.resources import granted_resource, requested_resource
+from postern.identity.oauth.rules import is_secret_of, permission_scopes, split_scope, usable_scopes
 from postern.identity.oauth.tokens import (
     AccessTokenClaims,
     customer_claims,
@@ -67,6 +69,8 @@ TOKEN_FIELDS = {
     "code_verifier": "Code verifier (RFC 7636).",
     "refresh_token": "Refresh token.",
     "scope": "Scopes, separated by spaces; fewer than were granted with `refresh_token`.",
+    "resource": "Identifier of the API for which the token is (RFC 8707); with a code or a refresh token, that of the "
+    "authorization request, or left out.",
     **CLIENT_FIELDS,
 }
 TOKEN_FIELD = {
@@ -165,8 +169,9 @@ async def introspect_oauth_token(call: Call, request: RawRequest) -> HttpRespons
     """Whether a token is valid now, and its claims (RFC 7662). Only for CONFIDENTIAL clients.
 
     A `firstParty` client gets the state of the access tokens of all clients of its environment, because it may be an
-    API of the project; others get that of their own tokens. The session, the customer's ban and the client are read at
-    every request.
+    API of the project; others get that of their own tokens. Tokens that are for an API (`resource`) have a state only
+    for the API's `introspectionClientId` and for their own client. The session, the customer's ban and the client are
+    read at every request.
     """
     return await serve_client(call, request, _introspection_response)
 
@@ -230,6 +235,8 @@ async def _read_fields(request: RawRequest) -> dict[str, str]:
     except ValueError:  # Too many fields, or not UTF-8.
         raise OAuthError("invalid_request", "The form is malformed.") from None
     repeated = {name for name, _ in fields if [other for other, _ in fields].count(name) > 1}
+    if "resource" in repeated:
+        raise OAuthError("invalid_target", "A token is for one resource; ask for each one in turn.")
     if repeated & (TOKEN_FIELDS.keys() | PARAMETERS.keys()) or "token" in repeated:
         raise OAuthError("invalid_request", f"The parameter {min(repeated)} is repeated.")
     if any("\0" in value for _, value in fields):
@@ -285,7 +292,9 @@ async def _token_response(call: Call, client: ClientRow, form: dict[str, str]) -
     if grant_type not in client.grant_types:
         raise OAuthError("unauthorized_client", "The client is not registered for this grant_type.")
     if grant_type == "client_credentials":
-        return json_response(await issue_client_token(call, client, _scopes_of_client(client, form)))
+        resource = await requested_resource(call, client, form)
+        scopes = _scopes_of_client(client, resource, form)
+        return json_response(await issue_client_token(call, client, resource, scopes))
     if grant_type == "refresh_token":
         return await _refresh(call, client, form)
     if grant_type == DEVICE_GRANT:
@@ -293,9 +302,9 @@ async def _token_response(call: Call, client: ClientRow, form: dict[str, str]) -
     return await _exchange_code(call, client, form)
 
 
-def _scopes_of_client(client: ClientRow, form: dict[str, str]) -> list[str]:
+def _scopes_of_client(client: ClientRow, resource: ResourceRow | None, form: dict[str, str]) -> list[str]:
     """The scopes of an access token of the client itself: permissions only, because there is no customer."""
-    own = permission_scopes(client.scopes)
+    own = usable_scopes(resource, permission_scopes(client.scopes))
     if "scope" not in form:
         return own
     requested = split_scope(form["scope"])
@@ -321,11 +330,14 @@ async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str]) ->
         raise refused
     if form["redirect_uri"] != grant.redirect_uri:
         raise refused
-    return await _use_code(call, client, grant, refused)
+    return await _use_code(call, client, grant, form, refused)
 
 
-async def _use_code(call: Call, client: ClientRow, grant: GrantRow, refused: OAuthError) -> HttpResponse:
+async def _use_code(
+    call: Call, client: ClientRow, grant: GrantRow, form: dict[str, str], refused: OAuthError
+) -> HttpResponse:
     """The tokens of a grant whose code was checked. Raises `refused` if another request has used the code."""
+    resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
     refreshable = "offline_access" in grant.scopes and "refresh_token" in client.grant_types
     used = await store.use_code(
@@ -342,7 +354,9 @@ async def _use_code(call: Call, client: ClientRow, grant: GrantRow, refused: OAu
             # Another request used the code at the same time.
             await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
         raise refused
-    return json_response(await issue_tokens(call, client, used, signed_in, scopes=used.scopes, first=True))
+    return json_response(
+        await issue_tokens(call, client, used, signed_in, resource=resource, scopes=used.scopes, first=True)
+    )
 
 
 async def _exchange_device_code(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
@@ -371,7 +385,7 @@ async def _exchange_device_code(call: Call, client: ClientRow, form: dict[str, s
         raise expired
     if grant is None:
         raise OAuthError("authorization_pending", "The customer has not allowed this yet.")
-    return await _use_code(call, client, grant, expired)
+    return await _use_code(call, client, grant, form, expired)
 
 
 async def _grant_of_code(call: Call, code: str) -> GrantRow | None:
@@ -396,6 +410,7 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpR
     scopes = split_scope(form["scope"]) if "scope" in form else grant.scopes
     if not set(scopes) <= set(grant.scopes):
         raise OAuthError("invalid_scope", "The scope has more than the customer has allowed.")
+    resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
     renewed = await store.rotate(
         call.db, project_id=call.project_id, id=grant.id, generation=parts.generation, now=call.now
@@ -412,7 +427,9 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpR
             raise refused
     else:
         await renew_session(call.db, call, grant.session_id)
-    return json_response(await issue_tokens(call, client, renewed, signed_in, scopes=scopes, first=False))
+    return json_response(
+        await issue_tokens(call, client, renewed, signed_in, resource=resource, scopes=scopes, first=False)
+    )
 
 
 async def _session_of(call: Call, client: ClientRow, grant: GrantRow) -> SignedInCustomer:
@@ -481,7 +498,7 @@ async def _introspection_response(call: Call, client: ClientRow, form: dict[str,
             }
         )
     access = await read_access_token(call, token)
-    if access is None or access.test != client.is_test or not (client.first_party or access.client_id == client.id):
+    if access is None or access.test != client.is_test or not _may_introspect(client, access):
         return json_response({"active": False})
     if access.grant_id is None:
         if await store.client(call.db, project_id=call.project_id, id=access.client_id) is None:
@@ -489,6 +506,16 @@ async def _introspection_response(call: Call, client: ClientRow, form: dict[str,
     elif await _customer_of(call, access) is None:
         return json_response({"active": False})
     return json_response({"active": True, "token_type": "Bearer", **access.claims})
+
+
+def _may_introspect(client: ClientRow, access: AccessTokenClaims) -> bool:
+    """Whether a client gets the state of an access token: its own, one for the API that it belongs to, or, for a client
+    of the project, one that is for no API in particular."""
+    if access.client_id == client.id:
+        return True
+    if access.resource is not None:
+        return access.resource.introspection_client_id == client.id
+    return client.first_party
 
 
 async def _live_session(call: Call, client: ClientRow, grant: GrantRow) -> SignedInCustomer | None:
@@ -536,7 +563,8 @@ async def _userinfo_response(call: Call, request: RawRequest) -> HttpResponse:
         challenge = f'Bearer realm="{REALM}"'
         return json_response(error.parameters(), status=401, headers={"WWW-Authenticate": challenge})
     access = await read_access_token(call, token)
-    signed_in = None if access is None else await _customer_of(call, access)
+    # A token for an API is for that API only: it must not open the customer's data to whoever runs it.
+    signed_in = None if access is None or access.resource is not None else await _customer_of(call, access)
     if access is None or signed_in is None:
         return _bearer_error(OAuthError("invalid_token", "The access token is invalid or has expired.", 401))
     if "openid" not in access.scopes:

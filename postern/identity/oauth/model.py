@@ -12,6 +12,7 @@ from postern.kernel.http.problems import Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, DisplayName, Moment, Record
 
 CLIENTS_PER_PROJECT = 1_000
+RESOURCES_PER_PROJECT = 100
 REDIRECT_URIS_PER_CLIENT = 50
 SCOPES_PER_CLIENT = 100
 SECRET_GRACE_PERIOD = timedelta(hours=24)
@@ -31,6 +32,10 @@ DEVICE_INTERVAL_SECONDS = 5
 """How long a device must wait between two requests for its tokens."""
 TOKEN_LIFE = timedelta(minutes=10)
 """How long access tokens and ID tokens are valid."""
+REGISTRATION_LIFE = timedelta(days=45)
+"""How long a client that has registered itself is kept after it has got a code: longer than any session lives."""
+REGISTRATION_RENEWAL = timedelta(days=1)
+"""A further code extends REGISTRATION_LIFE if at least this much of it is over."""
 STANDARD_SCOPES = ("openid", "profile", "email", "phone", "offline_access")
 """The scopes of OpenID Connect Core §5.4 and §11; all others are permissions that the project has declared."""
 
@@ -59,6 +64,15 @@ HttpsUrl = Annotated[
         max_length=2_000,
         pattern=r"""^https://[^\s"'<>\\]+(?!\n)$""",
         description="An https URL, such as `https://example.com/privacy`.",
+    ),
+]
+ResourceIdentifier = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=2_000,
+        pattern=r"^https?://[!$-;=@-\[\]_a-z~]+(?!\n)$",
+        description="An absolute https URL without query and fragment, such as `https://notes.example.com/mcp`; for "
+        "development also `http://127.0.0.1:3000/mcp`.",
     ),
 ]
 LogoutUri = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
@@ -91,6 +105,18 @@ class PublicClientSecret(Conflict, code="public_client_has_no_secret"):
     """A PUBLIC client has no secret, because apps on devices and in browsers cannot keep one."""
 
 
+class OAuthResourceMissing(Missing, code="oauth_resource_missing"):
+    """There is no such API for which clients can ask for access tokens."""
+
+
+class OAuthResourceExists(Conflict, code="oauth_resource_exists"):
+    """The project has declared an API with this identifier already."""
+
+
+class TooManyOAuthResources(Unprocessable, code="too_many_oauth_resources"):
+    """A project declares at most 100 APIs for access tokens; delete some first."""
+
+
 class OAuthClientFields(Record):
     """The fields of a client that the API returns and that its row has."""
 
@@ -102,6 +128,8 @@ class OAuthClientFields(Record):
     """CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one."""
     first_party: bool
     """Whether the client belongs to the project: then customers are not asked for their consent."""
+    self_registered: bool
+    """Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is."""
     secret_last_four: str | None
     """The last four characters of the secret; null for a PUBLIC client."""
     redirect_uris: list[str]
@@ -221,6 +249,69 @@ class OAuthSecretRotation(Body):
     """How long the old secret works in addition to the new one, in seconds; 0 to 604,800 (7 days)."""
 
 
+class RegistrationOff(Conflict, code="client_registration_without_tokens"):
+    """The project's setting `signIn.clientRegistration` is not `TOKEN`, so nobody needs a token to register clients."""
+
+
+class OAuthRegistrationToken(Record):
+    """An initial access token (RFC 7591 §3)."""
+
+    token: str
+    """Clients send it to the registration endpoint, in the header `Authorization` with `Bearer`."""
+    expires_at: Moment
+    """Until when it works, for at most 100 registrations."""
+
+
+class OAuthResource(Record):
+    """An API for which clients can ask for access tokens (RFC 8707)."""
+
+    id: UUID
+    environment: Environment
+    """Only clients of the same environment can ask for tokens."""
+    identifier: str
+    """The URL of the API: the value of `resource` in requests, and the audience of the tokens."""
+    name: str
+    """Name of the API, shown to customers on the consent page."""
+    scopes: list[str]
+    """The permissions that tokens for the API can have in `scope`."""
+    introspection_client_id: UUID | None
+    """The CONFIDENTIAL client with which the API asks the introspection endpoint for the state of tokens."""
+    created_at: Moment
+    updated_at: Moment
+
+
+class ResourceRow(OAuthResource):
+    """A row of `oauth_resources`."""
+
+    project_id: UUID
+
+
+class NewOAuthResource(Body):
+    """An API to declare."""
+
+    identifier: ResourceIdentifier
+    """The URL of the API: the value of `resource` in requests, and the audience of the tokens."""
+    name: DisplayName
+    """Name of the API, shown to customers on the consent page."""
+    environment: Environment | None = None
+    """Default: that of the API key, or LIVE."""
+    scopes: ScopeNames = []
+    """The permissions that tokens for the API can have in `scope`."""
+    introspection_client_id: UUID | None = None
+    """The CONFIDENTIAL client with which the API asks the introspection endpoint for the state of tokens."""
+
+
+class OAuthResourceChange(Body):
+    """Changes to an API. Fields that are left out keep their values."""
+
+    name: DisplayName | UnsetType = UNSET
+    """Name of the API, shown to customers on the consent page."""
+    scopes: ScopeNames | UnsetType = UNSET
+    """The permissions that tokens for the API can have in `scope`."""
+    introspection_client_id: UUID | None | UnsetType = UNSET
+    """The CONFIDENTIAL client with which the API asks the introspection endpoint for the state of tokens."""
+
+
 class ConsentRow(Record):
     """A row of `oauth_consents`."""
 
@@ -228,6 +319,7 @@ class ConsentRow(Record):
     customer_id: UUID
     client_id: UUID
     scopes: list[str]
+    resource_scopes: dict[str, list[str]]
     created_at: Moment
     updated_at: Moment
 
@@ -243,6 +335,8 @@ class OAuthConsent(Record):
     """Whether the client belongs to the project."""
     scopes: list[str]
     """The scopes that the customer has allowed, sorted."""
+    resource_scopes: dict[str, list[str]]
+    """The scopes that the customer has allowed at an API, by the API's identifier."""
     created_at: Moment
     updated_at: Moment
 
@@ -270,6 +364,8 @@ class GrantRow(Record):
     created_at: Moment
     expires_at: Moment
     """When the row may be deleted."""
+    resource: str | None = None
+    """The identifier of the API for which tokens are issued; None for the provider itself."""
 
 
 class SignedInCustomer(Record):

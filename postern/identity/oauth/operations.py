@@ -87,6 +87,7 @@ async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWi
         name=data.name,
         type=data.type,
         first_party=data.first_party,
+        self_registered=False,
         secret_hash=None if secret is None else secret_hash(call.world.secrets, call.project_id, secret),
         secret_last_four=None if secret is None else secret[-4:],
         previous_secret_hash=None,
@@ -107,7 +108,7 @@ async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWi
         await tx.lock_quota("oauth-clients", call.project_id)
         if await store.count_clients(tx, project_id=call.project_id) >= CLIENTS_PER_PROJECT:
             raise TooManyOAuthClients
-        await _require_declared_scopes(tx, call.project_id, row.scopes)
+        await require_declared_scopes(tx, call.project_id, row.scopes)
         await store.insert_client(tx, row)
         await audit.record(
             tx,
@@ -151,7 +152,7 @@ async def change_oauth_client(call: Call, id: UUID, data: OAuthClientChange) -> 
         changed = replace(row, **changes)
         _check(call, changed)
         if "scopes" in changes:
-            await _require_declared_scopes(tx, call.project_id, changed.scopes)
+            await require_declared_scopes(tx, call.project_id, changed.scopes)
         changed = await store.change_client(
             tx,
             project_id=call.project_id,
@@ -306,11 +307,13 @@ def _check(call: Call, row: ClientRow) -> None:
             check_logout_uri(row.backchannel_logout_uri, call.world.settings.outbound_allow)
         except AddressRefused as refused:
             raise Invalid.at("/backchannelLogoutUri", str(refused), "url_refused") from None
+    if row.self_registered and row.first_party:
+        raise Invalid.at("/firstParty", "A client that has registered itself does not belong to the project.")
     if "client_credentials" in row.grant_types and row.type == "PUBLIC":
         raise Invalid.at("/grantTypes", "A PUBLIC client cannot use `client_credentials`: it has no secret.")
 
 
-async def _require_declared_scopes(db: Queries, project_id: UUID, scopes: Sequence[str]) -> None:
+async def require_declared_scopes(db: Queries, project_id: UUID, scopes: Sequence[str]) -> None:
     """Raises Invalid unless each scope is a standard one or a permission that the project has declared."""
     keys = permission_scopes(scopes)
     declared = await access.descriptions_of_permissions(db, project_id, keys)

@@ -8,8 +8,8 @@ from uuid import UUID
 import msgspec
 
 from postern.identity.oauth.errors import OAuthError
-from postern.identity.oauth.model import ClientRow
-from postern.identity.oauth.rules import matching_redirect_uri, split_scope
+from postern.identity.oauth.model import STANDARD_SCOPES, ClientRow, ResourceRow
+from postern.identity.oauth.rules import matching_redirect_uri, split_scope, usable_scopes
 from postern.security.challenges import Payload
 
 PARAMETER_LIMIT = 2_000
@@ -73,6 +73,8 @@ class AuthorizationRequest(Payload, tag="OAUTH_REQUEST"):
     """The code that the device shows."""
     ui_locales: str = ""
     """The preferred languages, as sent."""
+    resource: str | None = None
+    """The identifier of the API for which tokens are issued; None for the provider itself."""
 
 
 class PushedRequest(Payload, tag="OAUTH_PUSHED"):
@@ -96,6 +98,8 @@ def require_single(parameters: Sequence[tuple[str, str]]) -> dict[str, str]:
     """
     values: dict[str, str] = {}
     for name, value in parameters:
+        if name in values and name == "resource":
+            raise OAuthError("invalid_target", "An authorization is for one resource; ask for each one in turn.")
         if name in values and name in SINGLE_PARAMETERS:
             raise OAuthError("invalid_request", f"The parameter {name} is repeated.")
         values.setdefault(name, value)
@@ -118,19 +122,30 @@ def redirect_target(client: ClientRow, parameters: Mapping[str, str]) -> Redirec
     )
 
 
-def read_request(
-    client: ClientRow, parameters: Mapping[str, str], target: RedirectTarget, now: float, hint: dict[str, Any] | None
-) -> AuthorizationRequest:
-    """Check an authorization request of a client. `hint` has the claims of `id_token_hint`; None if it is invalid.
-
-    Raises OAuthError, which is redirected to the client. Parameters that are unknown, or only wishes (`display`,
-     `acr_values`, `claims`), are ignored.
-    """
+def check_lengths(parameters: Mapping[str, str]) -> None:
+    """Raises OAuthError if a parameter is too long or contains a NUL character."""
     for name, value in parameters.items():
         if len(value) > (HINT_LIMIT if name == "id_token_hint" else PARAMETER_LIMIT):
             raise OAuthError("invalid_request", f"The parameter {name} is too long.")
         if "\0" in value:
             raise OAuthError("invalid_request", f"The parameter {name} contains a NUL character.")
+
+
+def read_request(
+    client: ClientRow,
+    parameters: Mapping[str, str],
+    target: RedirectTarget,
+    now: float,
+    *,
+    hint: dict[str, Any] | None,
+    resource: ResourceRow | None,
+) -> AuthorizationRequest:
+    """Check an authorization request of a client, whose parameters are not too long. `hint` has the claims of
+    `id_token_hint`; None if it is invalid. `resource` is that of the parameter of this name.
+
+    Raises OAuthError, which is redirected to the client. Parameters that are unknown, or only wishes (`display`,
+    `acr_values`, `claims`), are ignored.
+    """
     # A `request_uri` of a pushed request replaces all other parameters, and does not get here.
     for name, error in (
         ("request", "request_not_supported"),
@@ -151,7 +166,7 @@ def read_request(
         client_id=client.id,
         redirect_uri=target.redirect_uri,
         form_post=target.form_post,
-        scopes=allowed_scopes(client, parameters.get("scope", "")),
+        scopes=allowed_scopes(client, parameters.get("scope", ""), resource),
         state=target.state,
         nonce=parameters.get("nonce"),
         code_challenge=parameters["code_challenge"],
@@ -162,6 +177,7 @@ def read_request(
         requested_at=now,
         browser="",
         ui_locales=parameters.get("ui_locales", "")[:LOCALES_LIMIT],
+        resource=None if resource is None else resource.identifier,
     )
 
 
@@ -185,18 +201,27 @@ def _check_response(client: ClientRow, parameters: Mapping[str, str]) -> None:
         raise OAuthError("invalid_request", "The code_challenge must have 43 characters of base64url.")
 
 
-def allowed_scopes(client: ClientRow, scope: str) -> list[str]:
-    """The scopes among the requested ones that the client may get; others are ignored (OpenID Connect Core §3.1.2.1).
+def allowed_scopes(client: ClientRow, scope: str, resource: ResourceRow | None) -> list[str]:
+    """The scopes among the requested ones that the client may get, at the API if there is one; others are ignored
+    (OpenID Connect Core §3.1.2.1). A request for an API without scopes gets all that the client may get there. A client
+    that has registered itself gets permissions at an API only: its other tokens would be accepted by all the APIs that
+    check nothing but the issuer.
 
     Raises OAuthError if none is left.
     """
     requested = split_scope(scope)
-    if not requested:
+    if not requested and resource is None:
         raise OAuthError("invalid_scope", "The parameter scope is missing.")
-    allowed = [name for name in requested if name in client.scopes]
-    if "refresh_token" not in client.grant_types:
-        allowed = [name for name in allowed if name != "offline_access"]
-    if not allowed:
+    may_refresh = "refresh_token" in client.grant_types
+    allowed = [
+        name
+        for name in requested or ([] if resource is None else [*resource.scopes, "offline_access"])
+        if name in client.scopes and (name != "offline_access" or may_refresh)
+    ]
+    allowed = usable_scopes(resource, allowed)
+    if client.self_registered and resource is None:
+        allowed = [name for name in allowed if name in STANDARD_SCOPES]
+    if requested and not allowed:
         raise OAuthError("invalid_scope", "The client is not registered for any of the scopes.")
     return allowed
 

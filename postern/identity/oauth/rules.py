@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from postern.identity.oauth.model import STANDARD_SCOPES, ClientRow, ClientType
+from postern.identity.oauth.model import STANDARD_SCOPES, ClientRow, ClientType, ResourceRow
 from postern.kernel.http.problems import Invalid
 from postern.kernel.outbound.ssrf import AddressRefused, Network, check_target, is_special, read_target
 from postern.kernel.values import Moment
@@ -99,7 +99,8 @@ def _without_loopback_port(uri: str) -> str | None:
 def may_remember_consent(client: ClientRow, redirect_uri: str) -> bool:
     """Whether an earlier consent counts. Not for apps whose redirect URI another app on the device can take, because
     such an app could pretend to be this client (RFC 8252 §8.6)."""
-    return client.type == "CONFIDENTIAL" or urlsplit(redirect_uri).scheme == "https"
+    has_checked_secret = client.type == "CONFIDENTIAL" and not client.self_registered
+    return has_checked_secret or urlsplit(redirect_uri).scheme == "https"
 
 
 def is_secret_of(secrets: Secrets, client: ClientRow, secret: str, now: Moment) -> bool:
@@ -119,6 +120,13 @@ def secret_hash(secrets: Secrets, project_id: UUID, secret: str) -> bytes:
 def split_scope(scope: str) -> list[str]:
     """The scopes of a space-separated list, without duplicates, in their order."""
     return list(dict.fromkeys(name for name in scope.split(" ") if name))
+
+
+def usable_scopes(resource: ResourceRow | None, scopes: list[str]) -> list[str]:
+    """The scopes without permissions that the API does not know."""
+    if resource is None:
+        return scopes
+    return [scope for scope in scopes if scope in STANDARD_SCOPES or scope in resource.scopes]
 
 
 def permission_scopes(scopes: Iterable[str]) -> list[str]:

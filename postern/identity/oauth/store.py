@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from postern.identity.oauth.model import ClientRow, ConsentRow, GrantRow, OAuthConsent, SignedInCustomer
-from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Moment
 
 # Clients.
@@ -29,7 +29,8 @@ async def client(db: Queries, *, project_id: UUID, id: UUID) -> ClientRow | None
 async def lock_client(tx: Transaction, *, project_id: UUID, id: UUID) -> ClientRow | None: ...
 
 
-@statement("select count(*)::int from oauth_clients where project_id = %(project_id)s")
+# Without those that have registered themselves, which have a limit of their own.
+@statement("select count(*)::int from oauth_clients where project_id = %(project_id)s and not self_registered")
 async def count_clients(db: Queries, *, project_id: UUID) -> int: ...
 
 
@@ -83,6 +84,11 @@ async def rotate_secret(
 ) -> ClientRow: ...
 
 
+@statement("delete from oauth_clients where project_id = %(project_id)s and id = any (%(ids)s)")
+async def delete_clients(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None:
+    """Delete clients with their consents and grants."""
+
+
 @statement("delete from oauth_clients where project_id = %(project_id)s and id = %(id)s")
 async def delete_client(tx: Transaction, *, project_id: UUID, id: UUID) -> None:
     """Delete a client with its consents and grants."""
@@ -92,8 +98,8 @@ async def delete_client(tx: Transaction, *, project_id: UUID, id: UUID) -> None:
 
 
 @statement("""
-    select consent.client_id, client.name as client_name, client.first_party, consent.scopes, consent.created_at,
-           consent.updated_at
+    select consent.client_id, client.name as client_name, client.first_party, consent.scopes, consent.resource_scopes,
+           consent.created_at, consent.updated_at
     from oauth_consents consent
     join oauth_clients client on client.project_id = consent.project_id and client.id = consent.client_id
     where consent.project_id = %(project_id)s and consent.customer_id = %(customer_id)s
@@ -109,19 +115,28 @@ async def consents_of(db: Queries, *, project_id: UUID, customer_id: UUID, limit
 async def consent(db: Queries, *, project_id: UUID, customer_id: UUID, client_id: UUID) -> ConsentRow | None: ...
 
 
-# Add scopes to what the customer has allowed the client. Citus refuses subqueries here; with it, a scope may be stored
-# twice.
+# Add scopes to what the customer has allowed the client; the permissions at an API replace earlier ones at the same.
+# Citus refuses subqueries here; with it, a scope may be stored twice.
 @statement("""
-    insert into oauth_consents as current (project_id, customer_id, client_id, scopes, created_at, updated_at)
-    values (%(project_id)s, %(customer_id)s, %(client_id)s, %(scopes)s, %(now)s, %(now)s)
+    insert into oauth_consents as current (project_id, customer_id, client_id, scopes, resource_scopes, created_at,
+                                           updated_at)
+    values (%(project_id)s, %(customer_id)s, %(client_id)s, %(scopes)s, %(resource_scopes)s, %(now)s, %(now)s)
     on conflict (project_id, customer_id, client_id) do update set updated_at = excluded.updated_at,
+        resource_scopes = current.resource_scopes || excluded.resource_scopes,
         scopes = /*single*/array(
             select distinct scope from unnest(current.scopes || excluded.scopes) as both_lists (scope) order by scope
         )/*end*/ /*distributed case when current.scopes @> excluded.scopes then current.scopes
                                 else current.scopes || excluded.scopes end */
 """)
 async def add_consent(
-    tx: Transaction, *, project_id: UUID, customer_id: UUID, client_id: UUID, scopes: list[str], now: Moment
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    customer_id: UUID,
+    client_id: UUID,
+    scopes: list[str],
+    resource_scopes: Jsonb,
+    now: Moment,
 ) -> None: ...
 
 
@@ -138,9 +153,11 @@ async def delete_consent(tx: Transaction, *, project_id: UUID, customer_id: UUID
 # Returns False if there is a grant with this id: that of a device has the id of the device.
 @statement("""
     insert into oauth_grants (project_id, id, client_id, customer_id, session_id, scopes, redirect_uri, nonce,
-                              code_hash, code_challenge, code_expires_at, created_at, expires_at, due_at)
+                              code_hash, code_challenge, code_expires_at, created_at, expires_at, due_at,
+                              resource)
     values (%(project_id)s, %(id)s, %(client_id)s, %(customer_id)s, %(session_id)s, %(scopes)s, %(redirect_uri)s,
-            %(nonce)s, %(code_hash)s, %(code_challenge)s, %(code_expires_at)s, %(now)s, %(expires_at)s, %(expires_at)s)
+            %(nonce)s, %(code_hash)s, %(code_challenge)s, %(code_expires_at)s, %(now)s, %(expires_at)s, %(expires_at)s,
+            %(resource)s)
     on conflict (project_id, id) do nothing
 """)
 async def insert_grant(
@@ -152,6 +169,7 @@ async def insert_grant(
     customer_id: UUID,
     session_id: UUID,
     scopes: list[str],
+    resource: str | None,
     redirect_uri: str,
     nonce: str | None,
     code_hash: bytes,

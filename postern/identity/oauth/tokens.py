@@ -22,14 +22,16 @@ from postern.identity.customers.requirements import (
     read_requirements,
 )
 from postern.identity.customers.tokens import JWT_TYP, is_published_key, issuer_of, public_key, signing_key
+from postern.identity.oauth import resource_store
 from postern.identity.oauth.model import (
     STANDARD_SCOPES,
     TOKEN_LIFE,
     ClientRow,
     GrantRow,
+    ResourceRow,
     SignedInCustomer,
 )
-from postern.identity.oauth.rules import permission_scopes
+from postern.identity.oauth.rules import permission_scopes, usable_scopes
 from postern.kernel.http.call import Call
 from postern.kernel.values import NO_ID, as_id, new_id
 from postern.platform.projects import operations as projects
@@ -58,6 +60,8 @@ class AccessTokenClaims(msgspec.Struct, frozen=True, kw_only=True):
     test: bool
     grant_id: UUID | None
     """None for a token of `client_credentials`."""
+    resource: ResourceRow | None
+    """The API for which the token is; None for the provider itself."""
     claims: dict[str, Any]
 
 
@@ -69,7 +73,8 @@ class RefreshTokenParts(msgspec.Struct, frozen=True):
 
 
 def audience_of(world: "World", project_id: UUID, *, test: bool) -> str:
-    """The audience of access tokens. That of TEST clients differs, so that an API for LIVE tokens refuses theirs."""
+    """The audience of access tokens that are for no API in particular. That of TEST clients differs, so that an API for
+    LIVE tokens refuses theirs."""
     issuer = issuer_of(world, project_id)
     return f"{issuer}/test" if test else issuer
 
@@ -128,10 +133,17 @@ def customer_claims(signed_in: SignedInCustomer, scopes: list[str]) -> dict[str,
 
 
 async def issue_tokens(
-    call: Call, client: ClientRow, grant: GrantRow, signed_in: SignedInCustomer, *, scopes: list[str], first: bool
+    call: Call,
+    client: ClientRow,
+    grant: GrantRow,
+    signed_in: SignedInCustomer,
+    *,
+    resource: ResourceRow | None,
+    scopes: list[str],
+    first: bool,
 ) -> dict[str, Any]:
-    """The token response (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). `first`: the code was exchanged just now, so
-    that the ID token has its nonce."""
+    """The token response (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). `resource` is the API of the grant. `first`:
+    the code was exchanged just now, so that the ID token has its nonce."""
     key_id, private = await signing_key(call.db, call.world, call.project_id, call.now)
     issuer, issued_at = issuer_of(call.world, call.project_id), int(call.now.timestamp())
     expires_at = min(call.now + TOKEN_LIFE, signed_in.session_expires_at)
@@ -141,17 +153,19 @@ async def issue_tokens(
         "amr": signed_in.methods,
     }
     shared = {"iss": issuer, "sub": str(grant.customer_id), "iat": issued_at, "exp": int(expires_at.timestamp())}
-    scopes = [scope for scope in scopes if scope in client.scopes]  # The client may have lost some since.
+    # The client, or the API, may have lost some since.
+    scopes = usable_scopes(resource, [scope for scope in scopes if scope in client.scopes])
     allowed, in_organization = await effective_scopes(call, signed_in, scopes)
     organization_id = signed_in.organization_id
     organization = {"id": str(organization_id), "permissions": in_organization}
     claims = {
         **shared,
         **authentication,
-        "aud": audience_of(call.world, call.project_id, test=client.is_test),
+        "aud": _audience(call, client, resource),
         "client_id": client.client_id,
         "jti": f"{grant.id}.{new_token(12)}",
-        "scope": " ".join(allowed),
+        # Standard scopes are for the userinfo endpoint, which does not accept the tokens of an API.
+        "scope": " ".join(allowed if resource is None else permission_scopes(allowed)),
         **({"org": organization} if organization_id is not None else {}),
     }
     headers = {"kid": str(key_id)}
@@ -181,14 +195,16 @@ async def issue_tokens(
     return response
 
 
-async def issue_client_token(call: Call, client: ClientRow, scopes: list[str]) -> dict[str, Any]:
+async def issue_client_token(
+    call: Call, client: ClientRow, resource: ResourceRow | None, scopes: list[str]
+) -> dict[str, Any]:
     """The response with an access token of the client itself (RFC 6749 §4.4.3)."""
     key_id, private = await signing_key(call.db, call.world, call.project_id, call.now)
     issued_at = int(call.now.timestamp())
     claims = {
         "iss": issuer_of(call.world, call.project_id),
         "sub": client.client_id,
-        "aud": audience_of(call.world, call.project_id, test=client.is_test),
+        "aud": _audience(call, client, resource),
         "client_id": client.client_id,
         "iat": issued_at,
         "exp": issued_at + int(TOKEN_LIFE.total_seconds()),
@@ -204,6 +220,12 @@ async def issue_client_token(call: Call, client: ClientRow, scopes: list[str]) -
     }
 
 
+def _audience(call: Call, client: ClientRow, resource: ResourceRow | None) -> str:
+    if resource is not None:
+        return resource.identifier
+    return audience_of(call.world, call.project_id, test=client.is_test)
+
+
 async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
     """The claims of an access token of a client; None if it is not valid, has expired, or is a token of a session or
     an ID token. Whether its session and client still exist must be read from the database."""
@@ -215,16 +237,22 @@ async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
         return None
     audiences = {audience_of(call.world, call.project_id, test=test): test for test in (False, True)}
     audience = claims.get("aud")
-    if not isinstance(audience, str) or audience not in audiences or claims["exp"] <= call.now.timestamp():
+    if not isinstance(audience, str) or claims["exp"] <= call.now.timestamp():
         return None
+    resource = None
+    if audience not in audiences:
+        resource = await resource_store.resource_of_identifier(call.db, project_id=call.project_id, identifier=audience)
+        if resource is None:
+            return None
     grant_id = as_id(str(claims.get("jti")).partition(".")[0])
     is_own = claims["sub"] == claims["client_id"]
     return AccessTokenClaims(
         client_id=as_id(claims["client_id"]),
         subject=claims["sub"],
         scopes=str(claims.get("scope", "")).split(),
-        test=audiences[audience],
+        test=audiences[audience] if resource is None else resource.environment == "TEST",
         grant_id=None if is_own else grant_id,
+        resource=resource,
         claims=claims,
     )
 

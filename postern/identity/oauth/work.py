@@ -1,10 +1,11 @@
-"""Background work of the OpenID provider: deletion of expired grants and devices, and notices of ended sessions."""
+"""Background work of the OpenID provider: deletion of expired grants, devices and unused clients, and notices of ended
+sessions."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from postern.identity.oauth import device_store, store
+from postern.identity.oauth import device_store, registration_store, store
 from postern.identity.oauth.backchannel import notify_client
 from postern.identity.oauth.logout_store import DueLogout
 from postern.kernel.due import Work, for_each_row
@@ -22,7 +23,7 @@ NOTICES_CLAIMED = 30
 
 
 class ExpiredGrant(Record):
-    """A grant or a device that becomes due when it may be deleted."""
+    """A grant, a device or a registration that becomes due when it may be deleted."""
 
     project_id: UUID
     id: UUID
@@ -40,6 +41,15 @@ async def delete_expired_devices(world: "World", rows: list[ExpiredGrant]) -> No
     await device_store.delete_expired_devices(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
 
 
+async def delete_unused_clients(world: "World", rows: list[ExpiredGrant]) -> None:
+    """Delete clients that have registered themselves and were not used since. All rows must be of one project."""
+    project_id, ids = rows[0].project_id, [row.id for row in rows]
+    async with world.db.transaction() as tx:
+        await registration_store.lock_clients(tx, project_id=project_id, ids=ids)
+        expired = await registration_store.lock_expired(tx, project_id=project_id, ids=ids, now=world.clock())
+        await store.delete_clients(tx, project_id=project_id, ids=expired)
+
+
 WORK: list[Work[Any]] = [
     Work("oauth.grants", "oauth_grants", ExpiredGrant, DELETE_LEASE, delete_expired_grants, claim_size=1_000),
     Work(
@@ -51,4 +61,5 @@ WORK: list[Work[Any]] = [
         claim_size=NOTICES_CLAIMED,
     ),
     Work("oauth.devices", "oauth_devices", ExpiredGrant, DELETE_LEASE, delete_expired_devices, claim_size=1_000),
+    Work("oauth.registrations", "oauth_registrations", ExpiredGrant, DELETE_LEASE, delete_unused_clients),
 ]

@@ -3316,6 +3316,62 @@ LIST_MY_CONSENTS = Operation(
 REVOKE_MY_CONSENT = Operation(
     "revokeMyConsent", "DELETE", "/projects/{projectId}/auth/consents/{clientId}", "json", result="Removed"
 )
+LIST_OAUTH_RESOURCES = Operation(
+    "listOauthResources",
+    "GET",
+    "/projects/{projectId}/oauth-resources",
+    "json",
+    result="OAuthResource",
+    page="links",
+    permission="projects:read",
+)
+CREATE_OAUTH_RESOURCE = Operation(
+    "createOauthResource",
+    "POST",
+    "/projects/{projectId}/oauth-resources",
+    "json",
+    result="OAuthResource",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+GET_OAUTH_RESOURCE = Operation(
+    "getOauthResource",
+    "GET",
+    "/projects/{projectId}/oauth-resources/{id}",
+    "json",
+    result="OAuthResource",
+    permission="projects:read",
+)
+CHANGE_OAUTH_RESOURCE = Operation(
+    "changeOauthResource",
+    "PATCH",
+    "/projects/{projectId}/oauth-resources/{id}",
+    "json",
+    result="OAuthResource",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+DELETE_OAUTH_RESOURCE = Operation(
+    "deleteOauthResource",
+    "DELETE",
+    "/projects/{projectId}/oauth-resources/{id}",
+    "json",
+    result="Deleted",
+    permission="projects:write",
+)
+REGISTER_OAUTH_CLIENT = Operation(
+    "registerOauthClient", "POST", "/projects/{projectId}/oauth/register", "json", result="object"
+)
+CREATE_OAUTH_REGISTRATION_TOKEN = Operation(
+    "createOauthRegistrationToken",
+    "POST",
+    "/projects/{projectId}/oauth-clients/registration-tokens",
+    "json",
+    result="OAuthRegistrationToken",
+    permission="projects:write",
+)
 GET_OPENID_CONFIGURATION = Operation(
     "getOpenidConfiguration", "GET", "/projects/{projectId}/.well-known/openid-configuration", "json", result="object"
 )

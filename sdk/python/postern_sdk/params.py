@@ -528,6 +528,8 @@ class SignInChangeDict(TypedDict):
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
     tokenClaims: NotRequired[types.TokenClaimsChange | TokenClaimsChangeDict | None]
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
+    clientRegistration: NotRequired[Literal["OFF", "OPEN", "TOKEN"] | str]
+    """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
 
 
 class ThemeChangeDict(TypedDict):

@@ -116,6 +116,12 @@ class CapturedMissing(NotFoundError):
     """`captured_missing` (404): There is no such captured message."""
 
 
+class ClientRegistrationWithoutTokens(ConflictError):
+    """`client_registration_without_tokens` (409): The project's setting `signIn.clientRegistration` is not `TOKEN`,
+    so nobody needs a token to register clients.
+    """
+
+
 class CodeInvalid(UnauthorizedError):
     """`code_invalid` (401): This code or link is invalid, was used already, or has expired. Request a new one."""
 
@@ -568,6 +574,14 @@ class OauthConsentMissing(NotFoundError):
     """`oauth_consent_missing` (404): The customer has allowed this client nothing."""
 
 
+class OauthResourceExists(ConflictError):
+    """`oauth_resource_exists` (409): The project has declared an API with this identifier already."""
+
+
+class OauthResourceMissing(NotFoundError):
+    """`oauth_resource_missing` (404): There is no such API for which clients can ask for access tokens."""
+
+
 class OrganizationDomainMissing(NotFoundError):
     """`organization_domain_missing` (404): There is no such organization domain."""
 
@@ -961,6 +975,10 @@ class TooManyOauthClients(UnprocessableEntityError):
     """`too_many_oauth_clients` (422): A project has at most 1,000 OAuth clients; delete some first."""
 
 
+class TooManyOauthResources(UnprocessableEntityError):
+    """`too_many_oauth_resources` (422): A project declares at most 100 APIs for access tokens; delete some first."""
+
+
 class TooManyOrganizationDomains(UnprocessableEntityError):
     """`too_many_organization_domains` (422): An organization has at most 100 domains; remove some first."""
 
@@ -1061,6 +1079,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "campaign_missing": CampaignMissing,
     "campaign_state_conflict": CampaignStateConflict,
     "captured_missing": CapturedMissing,
+    "client_registration_without_tokens": ClientRegistrationWithoutTokens,
     "code_invalid": CodeInvalid,
     "code_wrong": CodeWrong,
     "contact_attribute_declared": ContactAttributeDeclared,
@@ -1160,6 +1179,8 @@ BY_CODE: dict[str, type[APIError]] = {
     "nothing_held": NothingHeld,
     "oauth_client_missing": OauthClientMissing,
     "oauth_consent_missing": OauthConsentMissing,
+    "oauth_resource_exists": OauthResourceExists,
+    "oauth_resource_missing": OauthResourceMissing,
     "organization_domain_missing": OrganizationDomainMissing,
     "organization_external_id_taken": OrganizationExternalIdTaken,
     "organization_missing": OrganizationMissing,
@@ -1245,6 +1266,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "too_many_keys": TooManyKeys,
     "too_many_members": TooManyMembers,
     "too_many_oauth_clients": TooManyOauthClients,
+    "too_many_oauth_resources": TooManyOauthResources,
     "too_many_organization_domains": TooManyOrganizationDomains,
     "too_many_passkeys": TooManyPasskeys,
     "too_many_permissions": TooManyPermissions,

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
 
 import jwt
@@ -155,6 +155,24 @@ class CustomerSession:
             raise PermissionDenied(permission)
 
 
+_Id = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class TokenClaims(msgspec.Struct, frozen=True, kw_only=True):
+    """The claims that every access token has."""
+
+    iss: str
+    aud: str
+    sub: _Id
+    iat: int
+    exp: int
+    all: dict[str, Any] = {}
+    """All claims of the token."""
+
+
+C = TypeVar("C", bound=TokenClaims)
+
+
 class SessionVerifier:
     """Verifies the access tokens of one project. Create one for the application; it is safe for threads and tasks.
 
@@ -205,6 +223,14 @@ class SessionVerifier:
 
     def _verify(self, token: str) -> Exchange[CustomerSession]:
         """`authenticate` as an exchange (see `postern_sdk._exchange`)."""
+        claims = yield from self.verify(token, self.project, _Claims)
+        session = _session_of(claims, token)
+        if claims.permissions is None or (claims.org is not None and claims.org.permissions is None):
+            session = yield from self._with_permissions(session, claims.permissions_url)
+        return session
+
+    def verify(self, token: str, audience: str, claims_type: type[C]) -> Exchange[C]:
+        """The claims of a valid token for `audience`, as an exchange."""
         key_id = read_key_id(token)
         refresh = self._keys.needed_refresh(key_id)
         if refresh is not None:
@@ -214,13 +240,9 @@ class SessionVerifier:
             raise SigningKeysUnavailable(f"The signing keys of the project are not available: {self._keys.failure}")
         if key is None:
             raise TokenInvalid("no signing key of this project has its `kid`")
-        claims = verify_token(
-            token, key, issuer=self.issuer, audience=self.project, now=self.clock(), leeway=self.leeway
+        return verify_token(
+            token, key, claims_type, issuer=self.issuer, audience=audience, now=self.clock(), leeway=self.leeway
         )
-        session = _session_of(claims, token)
-        if claims.permissions is None or (claims.org is not None and claims.org.permissions is None):
-            session = yield from self._with_permissions(session, claims.permissions_url)
-        return session
 
     def _with_permissions(self, session: CustomerSession, url: str | None) -> Exchange[CustomerSession]:
         """The session with the permissions that its token only refers to, fetched once for each token."""
@@ -254,9 +276,6 @@ class SessionVerifier:
 # Verification without input or output.
 
 
-_Id = Annotated[str, msgspec.Meta(min_length=1)]
-
-
 class _OrganizationClaims(msgspec.Struct, frozen=True):
     """The claim `org`."""
 
@@ -269,15 +288,10 @@ class _OrganizationClaims(msgspec.Struct, frozen=True):
     metadata: dict[str, Any] = {}
 
 
-class _Claims(msgspec.Struct, frozen=True):
+class _Claims(TokenClaims, frozen=True, kw_only=True):
     """The claims of an access token that a session shows."""
 
-    iss: str
-    aud: str
-    sub: _Id
     sid: _Id
-    iat: int
-    exp: int
     auth_time: int | None = None
     amr: tuple[str, ...] = ()
     email: str | None = None
@@ -287,7 +301,6 @@ class _Claims(msgspec.Struct, frozen=True):
     org: _OrganizationClaims | None = None
     permissions_url: str | None = None
     metadata: dict[str, Any] = {}
-    all: dict[str, Any] = {}
 
 
 def read_key_id(token: str) -> str:
@@ -311,8 +324,15 @@ def read_key_id(token: str) -> str:
 
 
 def verify_token(
-    token: str, key: EllipticCurvePublicKey, *, issuer: str, audience: str, now: float, leeway: float
-) -> _Claims:
+    token: str,
+    key: EllipticCurvePublicKey,
+    claims_type: type[C],
+    *,
+    issuer: str,
+    audience: str,
+    now: float,
+    leeway: float,
+) -> C:
     """The claims of a token that `key` signed, valid at `now` (Unix time). Raises TokenInvalid, TokenExpired."""
     try:
         # The times are compared with `now` below.
@@ -323,17 +343,17 @@ def verify_token(
     except (jwt.InvalidTokenError, ValueError, RecursionError):
         raise TokenInvalid("it is not a JSON Web Token") from None
     try:
-        claims = msgspec.convert({**payload, "all": payload}, _Claims)
+        claims = msgspec.convert({**payload, "all": payload}, claims_type)
     except msgspec.ValidationError as error:
         raise TokenInvalid(f"a claim is missing or has the wrong type ({error})") from None
     if claims.iss != issuer:
         raise TokenInvalid("another server or project issued it (`iss`)")
     if claims.aud != audience:
-        raise TokenInvalid("it is for another project (`aud`)")
+        raise TokenInvalid("it is for another project or API (`aud`)")
     if claims.iat > now + leeway:
         raise TokenInvalid("it was issued in the future (`iat`); check the clocks of both servers")
     if claims.exp + leeway <= now:
-        raise TokenExpired(_moment(claims.exp))
+        raise TokenExpired(moment(claims.exp))
     return claims
 
 
@@ -359,14 +379,14 @@ def _session_of(claims: _Claims, token: str) -> CustomerSession:
         ),
         metadata=claims.metadata,
         amr=claims.amr,
-        auth_time=_moment(claims.iat if claims.auth_time is None else claims.auth_time),
-        expires_at=_moment(claims.exp),
+        auth_time=moment(claims.iat if claims.auth_time is None else claims.auth_time),
+        expires_at=moment(claims.exp),
         claims=claims.all,
         token=token,
     )
 
 
-def _moment(seconds: int) -> datetime:
+def moment(seconds: int) -> datetime:
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):

@@ -209,6 +209,7 @@ if TYPE_CHECKING:
     OAuthClientType: TypeAlias = Literal["CONFIDENTIAL", "PUBLIC"] | str
     OAuthClientWithSecretEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     OAuthClientWithSecretType: TypeAlias = Literal["CONFIDENTIAL", "PUBLIC"] | str
+    OAuthResourceEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     OrganizationStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
     OrganizationDomainStatus: TypeAlias = Literal["FAILED", "LAPSED", "PENDING", "VERIFIED"] | str
     OrganizationDomainReason: TypeAlias = (
@@ -293,6 +294,7 @@ if TYPE_CHECKING:
     )
     SignInChangeContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
     SignInChangeDefaultLanguage: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
+    SignInChangeClientRegistration: TypeAlias = Literal["OFF", "OPEN", "TOKEN"] | str
     SignInProviderKind: TypeAlias = Literal["APPLE", "GITHUB", "GOOGLE", "MICROSOFT", "OIDC"] | str
     SignInProviderOnNewSubject: TypeAlias = Literal["HOLD", "REFUSE"] | str
     SignInSettingsMethods: TypeAlias = Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str
@@ -302,6 +304,7 @@ if TYPE_CHECKING:
     )
     SignInSettingsContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
     SignInSettingsDefaultLanguage: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
+    SignInSettingsClientRegistration: TypeAlias = Literal["OFF", "OPEN", "TOKEN"] | str
     SpCertificatePlace: TypeAlias = Literal["CURRENT", "NEXT", "PREVIOUS"] | str
     SpamHintCode: TypeAlias = (
         Literal[
@@ -436,6 +439,7 @@ else:
     OAuthClientType = str
     OAuthClientWithSecretEnvironment = str
     OAuthClientWithSecretType = str
+    OAuthResourceEnvironment = str
     OrganizationStatus = str
     OrganizationDomainStatus = str
     OrganizationDomainReason = str
@@ -469,6 +473,7 @@ else:
     SignInChangeSecurityMails = str
     SignInChangeContacts = str
     SignInChangeDefaultLanguage = str
+    SignInChangeClientRegistration = str
     SignInProviderKind = str
     SignInProviderOnNewSubject = str
     SignInSettingsMethods = str
@@ -476,6 +481,7 @@ else:
     SignInSettingsSecurityMails = str
     SignInSettingsContacts = str
     SignInSettingsDefaultLanguage = str
+    SignInSettingsClientRegistration = str
     SpCertificatePlace = str
     SpamHintCode = str
     SpfResultVerdict = str
@@ -5008,6 +5014,8 @@ class OAuthClient(Record, frozen=True, kw_only=True):
     """CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one."""
     first_party: bool
     """Whether the client belongs to the project: then customers are not asked for their consent."""
+    self_registered: bool
+    """Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is."""
     secret_last_four: str | None
     """The last four characters of the secret; null for a PUBLIC client."""
     redirect_uris: list[str]
@@ -5051,6 +5059,8 @@ class OAuthClientWithSecret(Record, frozen=True, kw_only=True):
     """CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one."""
     first_party: bool
     """Whether the client belongs to the project: then customers are not asked for their consent."""
+    self_registered: bool
+    """Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is."""
     secret_last_four: str | None
     """The last four characters of the secret; null for a PUBLIC client."""
     redirect_uris: list[str]
@@ -5094,6 +5104,38 @@ class OAuthConsent(Record, frozen=True, kw_only=True):
     """Whether the client belongs to the project."""
     scopes: list[str]
     """The scopes that the customer has allowed, sorted."""
+    resource_scopes: dict[str, list[str]]
+    """The scopes that the customer has allowed at an API, by the API's identifier."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class OAuthRegistrationToken(Record, frozen=True, kw_only=True):
+    """An initial access token (RFC 7591 §3)."""
+
+    token: str
+    """Clients send it to the registration endpoint, in the header `Authorization` with `Bearer`."""
+    expires_at: datetime
+    """Until when it works, for at most 100 registrations."""
+
+
+class OAuthResource(Record, frozen=True, kw_only=True):
+    """An API for which clients can ask for access tokens (RFC 8707)."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    environment: OAuthResourceEnvironment
+    """Only clients of the same environment can ask for tokens."""
+    identifier: str
+    """The URL of the API: the value of `resource` in requests, and the audience of the tokens."""
+    name: str
+    """Name of the API, shown to customers on the consent page."""
+    scopes: list[str]
+    """The permissions that tokens for the API can have in `scope`."""
+    introspection_client_id: str | None
+    """The CONFIDENTIAL client with which the API asks the introspection endpoint for the state of tokens."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
@@ -6167,6 +6209,8 @@ class SignInChange(Record, frozen=True, kw_only=True):
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
     token_claims: TokenClaimsChange | None | UnsetType = UNSET
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
+    client_registration: SignInChangeClientRegistration | UnsetType = UNSET
+    """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
 
 
 class SignInProvider(Record, frozen=True, kw_only=True):
@@ -6264,6 +6308,10 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     """
     token_claims: TokenClaimSettings
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
+    client_registration: SignInSettingsClientRegistration
+    """Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial
+    access token. OPEN: whoever can reach this server can register clients. Default: `"OFF"`.
+    """
 
 
 class SpCertificate(Record, frozen=True, kw_only=True):

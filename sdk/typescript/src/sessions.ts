@@ -257,6 +257,13 @@ export class SessionVerifier {
 
   /** The claims of a valid token. Throws as `authenticate` does, but never fetches permissions. */
   async verify(token: string): Promise<SessionClaims> {
+    const claims = await this.verifyFor(token, this.project);
+    if (typeof claims.sid !== "string") throw new TokenInvalid("a claim is missing or has the wrong type");
+    return claims as unknown as SessionClaims;
+  }
+
+  /** The claims of a valid token of the project for another audience than its sessions. Throws as `verify` does. */
+  async verifyFor(token: string, audience: string): Promise<Record<string, unknown>> {
     const { header, claims, signed, signature } = decode(token);
     if (header.alg !== ALGORITHM) throw new TokenInvalid(`its algorithm is not ${ALGORITHM}`);
     if (header.typ !== TOKEN_TYPE) throw new TokenInvalid("it is not an access token (`typ`)");
@@ -269,9 +276,9 @@ export class SessionVerifier {
       throw new TokenInvalid("its signature is wrong");
     }
     if (claims.iss !== this.issuer) throw new TokenInvalid("another server or project issued it (`iss`)");
-    if (claims.aud !== this.project) throw new TokenInvalid("it is for another project (`aud`)");
-    const { exp, iat, nbf, sub, sid } = claims;
-    if (!isTime(exp) || !isTime(iat) || typeof sub !== "string" || typeof sid !== "string") {
+    if (claims.aud !== audience) throw new TokenInvalid("it is for another project or API (`aud`)");
+    const { exp, iat, nbf, sub } = claims;
+    if (!isTime(exp) || !isTime(iat) || typeof sub !== "string") {
       throw new TokenInvalid("a claim is missing or has the wrong type");
     }
     const now = this.#now() / 1000;
@@ -279,7 +286,7 @@ export class SessionVerifier {
       throw new TokenInvalid("it was issued in the future (`iat`); check the clocks of both servers");
     }
     if (exp + LEEWAY_SECONDS <= now) throw new TokenExpired(new Date(exp * 1000));
-    return claims as unknown as SessionClaims;
+    return claims;
   }
 
   /** The permissions that the token refers to. Fetched once for each token; failures are not kept. */

@@ -11959,6 +11959,27 @@ class Oauth:
     def __init__(self, client: Transport) -> None:
         self._client = client
 
+    def register_client(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Register a client by itself (RFC 7591), if the project's `signIn.clientRegistration` allows it.
+
+        Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method`
+        (`none`, `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`,
+        `client_uri`, `policy_uri` and `tos_uri`; other members are ignored. With `TOKEN`, an initial access
+        token in the `Authorization` header is required. The response has what was registered. The client uses
+        the authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is
+        not used for 45 days, or on the first day.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.REGISTER_OAUTH_CLIENT, (), project=project, timeout=timeout)
+
     def get_configuration(
         self,
         *,
@@ -12020,6 +12041,7 @@ class Oauth:
         response_type: str | NotGiven = NOT_GIVEN,
         response_mode: str | NotGiven = NOT_GIVEN,
         scope: str | NotGiven = NOT_GIVEN,
+        resource: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         nonce: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
@@ -12044,6 +12066,7 @@ class Oauth:
             response_type: `code`.
             response_mode: `query` (default) or `form_post`.
             scope: Scopes, separated by spaces.
+            resource: Identifier of the API for which the access token is (RFC 8707).
             state: Value of the client, returned unchanged.
             nonce: Value of the client, returned in the ID token.
             code_challenge: S256 code challenge (RFC 7636); required.
@@ -12067,6 +12090,7 @@ class Oauth:
                 "response_type": response_type,
                 "response_mode": response_mode,
                 "scope": scope,
+                "resource": resource,
                 "state": state,
                 "nonce": nonce,
                 "code_challenge": code_challenge,
@@ -12171,6 +12195,7 @@ class Oauth:
         code_verifier: str | NotGiven = NOT_GIVEN,
         refresh_token: str | NotGiven = NOT_GIVEN,
         scope: str | NotGiven = NOT_GIVEN,
+        resource: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
@@ -12193,6 +12218,8 @@ class Oauth:
             code_verifier: Code verifier (RFC 7636).
             refresh_token: Refresh token.
             scope: Scopes, separated by spaces; fewer than were granted with `refresh_token`.
+            resource: Identifier of the API for which the token is (RFC 8707); with a code or a refresh token,
+                that of the authorization request, or left out.
             client_id: Id of the client, unless the `Authorization` header has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
             project: Project id, if not that of the client.
@@ -12209,6 +12236,7 @@ class Oauth:
                 "code_verifier": code_verifier,
                 "refresh_token": refresh_token,
                 "scope": scope,
+                "resource": resource,
                 "client_id": client_id,
                 "client_secret": client_secret,
             },
@@ -12224,6 +12252,7 @@ class Oauth:
         response_type: str | NotGiven = NOT_GIVEN,
         response_mode: str | NotGiven = NOT_GIVEN,
         scope: str | NotGiven = NOT_GIVEN,
+        resource: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         nonce: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
@@ -12249,6 +12278,7 @@ class Oauth:
             response_type: `code`.
             response_mode: `query` (default) or `form_post`.
             scope: Scopes, separated by spaces.
+            resource: Identifier of the API for which the access token is (RFC 8707).
             state: Value of the client, returned unchanged.
             nonce: Value of the client, returned in the ID token.
             code_challenge: S256 code challenge (RFC 7636); required.
@@ -12273,6 +12303,7 @@ class Oauth:
                 "response_type": response_type,
                 "response_mode": response_mode,
                 "scope": scope,
+                "resource": resource,
                 "state": state,
                 "nonce": nonce,
                 "code_challenge": code_challenge,
@@ -12340,8 +12371,9 @@ class Oauth:
         Only for CONFIDENTIAL clients.
 
         A `firstParty` client gets the state of the access tokens of all clients of its environment, because it
-        may be an API of the project; others get that of their own tokens. The session, the customer's ban and
-        the client are read at every request.
+        may be an API of the project; others get that of their own tokens. Tokens that are for an API
+        (`resource`) have a state only for the API's `introspectionClientId` and for their own client. The
+        session, the customer's ban and the client are read at every request.
 
         Args:
             token: The token.
@@ -12404,6 +12436,7 @@ class Oauth:
         self,
         *,
         scope: str | NotGiven = NOT_GIVEN,
+        resource: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
@@ -12417,6 +12450,7 @@ class Oauth:
 
         Args:
             scope: Scopes, separated by spaces.
+            resource: Identifier of the API for which the access token is (RFC 8707).
             client_id: Id of the client, unless the `Authorization` header has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
             project: Project id, if not that of the client.
@@ -12425,7 +12459,7 @@ class Oauth:
         return self._client._call(
             operations.AUTHORIZE_DEVICE,
             (),
-            body={"scope": scope, "client_id": client_id, "client_secret": client_secret},
+            body={"scope": scope, "resource": resource, "client_id": client_id, "client_secret": client_secret},
             project=project,
             timeout=timeout,
         )
@@ -12849,6 +12883,213 @@ class OauthClients:
             body={"gracePeriodSeconds": grace_period_seconds},
             project=project,
             timeout=timeout,
+        )
+
+    def create_registration_token(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OAuthRegistrationToken:
+        """Create an initial access token, with which clients can register themselves if `signIn.clientRegistration`
+        is `TOKEN`.
+
+        It is valid for 7 days and at most 100 registrations, and cannot be revoked, except by changing the
+        setting.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            ClientRegistrationWithoutTokens
+        """
+        return self._client._call(operations.CREATE_OAUTH_REGISTRATION_TOKEN, (), project=project, timeout=timeout)
+
+
+class OauthResources:
+    """The methods of `client.oauth_resources`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> Page[types.OAuthResource]:
+        """List the APIs for which clients can ask for access tokens, newest first.
+
+        A TEST key gets only TEST ones.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._list(
+            operations.LIST_OAUTH_RESOURCES,
+            (),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create(
+        self,
+        *,
+        identifier: str,
+        name: str,
+        environment: Literal["LIVE", "TEST"] | str | None | NotGiven = NOT_GIVEN,
+        scopes: Sequence[str] | NotGiven = NOT_GIVEN,
+        introspection_client_id: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OAuthResource:
+        """Declare an API for which clients can ask for access tokens, with the parameter `resource` (RFC 8707).
+
+        The audience of such a token is the API's `identifier`. A token has only those of its scopes that are
+        among the API's `scopes`, and is not accepted by the userinfo endpoint. Only clients of the same
+        environment can ask for it.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            identifier: The URL of the API: the value of `resource` in requests, and the audience of the tokens.
+            name: Name of the API, shown to customers on the consent page.
+            environment: Default: that of the API key, or LIVE.
+            scopes: The permissions that tokens for the API can have in `scope`.
+            introspection_client_id: The CONFIDENTIAL client with which the API asks the introspection endpoint
+                for the state of tokens.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthResourceExists
+            TooManyOauthResources
+        """
+        return self._client._call(
+            operations.CREATE_OAUTH_RESOURCE,
+            (),
+            body={
+                "identifier": identifier,
+                "name": name,
+                "environment": environment,
+                "scopes": scopes,
+                "introspectionClientId": introspection_client_id,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def get(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OAuthResource:
+        """Get an API for which clients can ask for access tokens.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthResourceMissing
+        """
+        return self._client._call(operations.GET_OAUTH_RESOURCE, (id,), project=project, timeout=timeout)
+
+    def update(
+        self,
+        id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        scopes: Sequence[str] | NotGiven = NOT_GIVEN,
+        introspection_client_id: str | None | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.OAuthResource:
+        """Change an API.
+
+        Fields that are left out keep their values. Honours `If-Match`.
+
+        Tokens have removed scopes until they expire, ten minutes later. The identifier cannot be changed.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            name: Name of the API, shown to customers on the consent page.
+            scopes: The permissions that tokens for the API can have in `scope`.
+            introspection_client_id: The CONFIDENTIAL client with which the API asks the introspection endpoint
+                for the state of tokens.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthResourceMissing
+        """
+        return self._client._call(
+            operations.CHANGE_OAUTH_RESOURCE,
+            (id,),
+            body={"name": name, "scopes": scopes, "introspectionClientId": introspection_client_id},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def delete(
+        self,
+        id: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Deleted:
+        """Delete an API.
+
+        No tokens are issued for it any more; APIs that check tokens offline accept them for at most ten minutes.
+        Honours `If-Match`.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OauthResourceMissing
+        """
+        return self._client._call(
+            operations.DELETE_OAUTH_RESOURCE, (id,), if_match=if_match, project=project, timeout=timeout
         )
 
 
@@ -17014,6 +17255,11 @@ class Postern(Transport):
     def oauth_clients(self) -> OauthClients:
         """Methods of `client.oauth_clients`."""
         return OauthClients(self)
+
+    @cached_property
+    def oauth_resources(self) -> OauthResources:
+        """Methods of `client.oauth_resources`."""
+        return OauthResources(self)
 
     @cached_property
     def organizations(self) -> Organizations:

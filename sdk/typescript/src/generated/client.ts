@@ -157,6 +157,7 @@ import type {
   NewInboundRoute,
   NewMemberByEmail,
   NewOAuthClient,
+  NewOAuthResource,
   NewOrganization,
   NewOrganizationDomain,
   NewOrganizationInvitation,
@@ -178,6 +179,9 @@ import type {
   OAuthClientChange,
   OAuthClientWithSecret,
   OAuthConsent,
+  OAuthRegistrationToken,
+  OAuthResource,
+  OAuthResourceChange,
   OAuthSecretRotation,
   Organization,
   OrganizationChange,
@@ -1742,6 +1746,14 @@ export interface OauthClientsListParams {
   cursor?: string | undefined;
 }
 
+/** Parameters of `oauthResources.list`. */
+export interface OauthResourcesListParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
 /** Parameters of `oauth.submitAuthorization`. */
 export interface OauthSubmitAuthorizationParams {
   /** Id of the client. */
@@ -1754,6 +1766,8 @@ export interface OauthSubmitAuthorizationParams {
   response_mode?: string | undefined;
   /** Scopes, separated by spaces. */
   scope?: string | undefined;
+  /** Identifier of the API for which the access token is (RFC 8707). */
+  resource?: string | undefined;
   /** Value of the client, returned unchanged. */
   state?: string | undefined;
   /** Value of the client, returned in the ID token. */
@@ -1818,6 +1832,11 @@ export interface OauthCreateTokensParams {
   refresh_token?: string | undefined;
   /** Scopes, separated by spaces; fewer than were granted with `refresh_token`. */
   scope?: string | undefined;
+  /**
+   * Identifier of the API for which the token is (RFC 8707); with a code or a refresh token, that of the authorization
+   * request, or left out.
+   */
+  resource?: string | undefined;
   /** Id of the client, unless the `Authorization` header has it. */
   client_id?: string | undefined;
   /** Secret of the client, unless the `Authorization` header has it. */
@@ -1836,6 +1855,8 @@ export interface OauthPushAuthorizationParams {
   response_mode?: string | undefined;
   /** Scopes, separated by spaces. */
   scope?: string | undefined;
+  /** Identifier of the API for which the access token is (RFC 8707). */
+  resource?: string | undefined;
   /** Value of the client, returned unchanged. */
   state?: string | undefined;
   /** Value of the client, returned in the ID token. */
@@ -1894,6 +1915,8 @@ export interface OauthSubmitUserinfoParams {
 export interface OauthAuthorizeDeviceParams {
   /** Scopes, separated by spaces. */
   scope?: string | undefined;
+  /** Identifier of the API for which the access token is (RFC 8707). */
+  resource?: string | undefined;
   /** Id of the client, unless the `Authorization` header has it. */
   client_id?: string | undefined;
   /** Secret of the client, unless the `Authorization` header has it. */
@@ -1971,6 +1994,7 @@ export interface Operations {
   readonly saml: SamlApi;
   readonly directories: DirectoriesApi;
   readonly oauthClients: OauthClientsApi;
+  readonly oauthResources: OauthResourcesApi;
   readonly oauth: OauthApi;
 }
 
@@ -7583,10 +7607,101 @@ export interface OauthClientsApi {
    * Problems: `oauth_client_missing`, `public_client_has_no_secret`, `too_many_requests`, `database_away`.
    */
   rotateSecret(id: string, params?: OAuthSecretRotation, options?: RequestOptions): Promise<OAuthClientWithSecret>;
+  /**
+   * Create an initial access token, with which clients can register themselves if `signIn.clientRegistration` is
+   * `TOKEN`
+   *
+   * It is valid for 7 days and at most 100 registrations, and cannot be revoked, except by changing the setting.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `client_registration_without_tokens`, `too_many_requests`, `database_away`.
+   */
+  createRegistrationToken(options?: RequestOptions): Promise<OAuthRegistrationToken>;
+}
+
+/** The methods of `client.oauthResources`. */
+export interface OauthResourcesApi {
+  /**
+   * List the APIs for which clients can ask for access tokens, newest first
+   *
+   * A TEST key gets only TEST ones.
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(params?: OauthResourcesListParams, options?: RequestOptions): PagePromise<OAuthResource>;
+  /**
+   * Declare an API for which clients can ask for access tokens, with the parameter `resource` (RFC 8707)
+   *
+   * The audience of such a token is the API's `identifier`. A token has only those of its scopes that are among the
+   * API's `scopes`, and is not accepted by the userinfo endpoint. Only clients of the same environment can ask for it.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `oauth_resource_exists`, `too_many_oauth_resources`, `too_many_requests`, `database_away`.
+   */
+  create(params: NewOAuthResource, options?: RequestOptions): Promise<OAuthResource>;
+  /**
+   * Get an API for which clients can ask for access tokens
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `oauth_resource_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, options?: RequestOptions): Promise<OAuthResource>;
+  /**
+   * Change an API
+   *
+   * Fields that are left out keep their values. Honours `If-Match`.
+   *
+   * Tokens have removed scopes until they expire, ten minutes later. The identifier cannot be changed.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `oauth_resource_missing`, `too_many_requests`, `database_away`.
+   */
+  update(id: string, params: OAuthResourceChange, options?: RequestOptions): Promise<OAuthResource>;
+  /**
+   * Delete an API
+   *
+   * No tokens are issued for it any more; APIs that check tokens offline accept them for at most ten minutes. Honours
+   * `If-Match`.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `oauth_resource_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<Deleted>;
 }
 
 /** The methods of `client.oauth`. */
 export interface OauthApi {
+  /**
+   * Register a client by itself (RFC 7591), if the project's `signIn.clientRegistration` allows it
+   *
+   * Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method` (`none`,
+   * `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`, `client_uri`,
+   * `policy_uri` and `tos_uri`; other members are ignored. With `TOKEN`, an initial access token in the `Authorization`
+   * header is required. The response has what was registered. The client uses the authorization code flow with PKCE,
+   * customers are asked for their consent, and it is deleted if it is not used for 45 days, or on the first day.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  registerClient(options?: RequestOptions): Promise<{ [key: string]: unknown }>;
   /**
    * The metadata of the project's OpenID provider (OpenID Connect Discovery 1.0 §4)
    *
@@ -7687,8 +7802,9 @@ export interface OauthApi {
    * Only for CONFIDENTIAL clients.
    *
    * A `firstParty` client gets the state of the access tokens of all clients of its environment, because it may be an
-   * API of the project; others get that of their own tokens. The session, the customer's ban and the client are read at
-   * every request.
+   * API of the project; others get that of their own tokens. Tokens that are for an API (`resource`) have a state only
+   * for the API's `introspectionClientId` and for their own client. The session, the customer's ban and the client are
+   * read at every request.
    *
    * Problems: `too_many_requests`, `database_away`.
    */

@@ -447,6 +447,13 @@ customers.listConsents GET /projects/{projectId}/customers/{id}/oauth-consents
 customers.revokeConsent DELETE /projects/{projectId}/customers/{id}/oauth-consents/{clientId}
 auth.listConsents GET /projects/{projectId}/auth/consents
 auth.revokeConsent DELETE /projects/{projectId}/auth/consents/{clientId}
+oauthResources.list GET /projects/{projectId}/oauth-resources ql
+oauthResources.create POST /projects/{projectId}/oauth-resources j
+oauthResources.get GET /projects/{projectId}/oauth-resources/{id}
+oauthResources.update PATCH /projects/{projectId}/oauth-resources/{id} j
+oauthResources.delete DELETE /projects/{projectId}/oauth-resources/{id}
+oauth.registerClient POST /projects/{projectId}/oauth/register n
+oauthClients.createRegistrationToken POST /projects/{projectId}/oauth-clients/registration-tokens
 oauth.getConfiguration GET /projects/{projectId}/.well-known/openid-configuration n
 oauth.getServerMetadata GET /.well-known/oauth-authorization-server/projects/{projectId} n
 oauth.authorize GET /projects/{projectId}/oauth/authorize Tn

@@ -90,6 +90,12 @@ export class CampaignStateConflict extends ConflictError {}
 /** 404 `captured_missing`: There is no such captured message. */
 export class CapturedMissing extends NotFoundError {}
 
+/**
+ * 409 `client_registration_without_tokens`: The project's setting `signIn.clientRegistration` is not `TOKEN`, so nobody
+ * needs a token to register clients.
+ */
+export class ClientRegistrationWithoutTokens extends ConflictError {}
+
 /** 401 `code_invalid`: This code or link is invalid, was used already, or has expired. Request a new one. */
 export class CodeInvalid extends UnauthorizedError {}
 
@@ -456,6 +462,12 @@ export class OauthClientMissing extends NotFoundError {}
 /** 404 `oauth_consent_missing`: The customer has allowed this client nothing. */
 export class OauthConsentMissing extends NotFoundError {}
 
+/** 409 `oauth_resource_exists`: The project has declared an API with this identifier already. */
+export class OauthResourceExists extends ConflictError {}
+
+/** 404 `oauth_resource_missing`: There is no such API for which clients can ask for access tokens. */
+export class OauthResourceMissing extends NotFoundError {}
+
 /** 404 `organization_domain_missing`: There is no such organization domain. */
 export class OrganizationDomainMissing extends NotFoundError {}
 
@@ -774,6 +786,9 @@ export class TooManyMembers extends UnprocessableEntityError {}
 /** 422 `too_many_oauth_clients`: A project has at most 1,000 OAuth clients; delete some first. */
 export class TooManyOauthClients extends UnprocessableEntityError {}
 
+/** 422 `too_many_oauth_resources`: A project declares at most 100 APIs for access tokens; delete some first. */
+export class TooManyOauthResources extends UnprocessableEntityError {}
+
 /** 422 `too_many_organization_domains`: An organization has at most 100 domains; remove some first. */
 export class TooManyOrganizationDomains extends UnprocessableEntityError {}
 
@@ -859,6 +874,7 @@ export const PROBLEMS = {
   CampaignMissing,
   CampaignStateConflict,
   CapturedMissing,
+  ClientRegistrationWithoutTokens,
   CodeInvalid,
   CodeWrong,
   ContactAttributeDeclared,
@@ -958,6 +974,8 @@ export const PROBLEMS = {
   NothingHeld,
   OauthClientMissing,
   OauthConsentMissing,
+  OauthResourceExists,
+  OauthResourceMissing,
   OrganizationDomainMissing,
   OrganizationExternalIdTaken,
   OrganizationMissing,
@@ -1043,6 +1061,7 @@ export const PROBLEMS = {
   TooManyKeys,
   TooManyMembers,
   TooManyOauthClients,
+  TooManyOauthResources,
   TooManyOrganizationDomains,
   TooManyPasskeys,
   TooManyPermissions,

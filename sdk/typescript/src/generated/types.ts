@@ -5098,6 +5098,20 @@ export interface NewOAuthClient {
   backchannelLogoutUri?: string | null | undefined;
 }
 
+/** An API to declare. */
+export interface NewOAuthResource {
+  /** The URL of the API: the value of `resource` in requests, and the audience of the tokens. */
+  identifier: string;
+  /** Name of the API, shown to customers on the consent page. */
+  name: string;
+  /** Default: that of the API key, or LIVE. */
+  environment?: "LIVE" | "TEST" | (string & {}) | null | undefined;
+  /** The permissions that tokens for the API can have in `scope`. */
+  scopes?: string[] | undefined;
+  /** The CONFIDENTIAL client with which the API asks the introspection endpoint for the state of tokens. */
+  introspectionClientId?: string | null | undefined;
+}
+
 /** An organization to create. */
 export interface NewOrganization {
   /** A display name: one line of text, not only blanks. */
@@ -5353,6 +5367,8 @@ export interface OAuthClient {
   type: "CONFIDENTIAL" | "PUBLIC" | (string & {});
   /** Whether the client belongs to the project: then customers are not asked for their consent. */
   firstParty: boolean;
+  /** Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is. */
+  selfRegistered: boolean;
   /** The last four characters of the secret; null for a PUBLIC client. */
   secretLastFour: string | null;
   /** Where authorization responses may be sent; compared exactly. */
@@ -5420,6 +5436,8 @@ export interface OAuthClientWithSecret {
   type: "CONFIDENTIAL" | "PUBLIC" | (string & {});
   /** Whether the client belongs to the project: then customers are not asked for their consent. */
   firstParty: boolean;
+  /** Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is. */
+  selfRegistered: boolean;
   /** The last four characters of the secret; null for a PUBLIC client. */
   secretLastFour: string | null;
   /** Where authorization responses may be sent; compared exactly. */
@@ -5463,6 +5481,8 @@ export interface OAuthConsent {
   firstParty: boolean;
   /** The scopes that the customer has allowed, sorted. */
   scopes: string[];
+  /** The scopes that the customer has allowed at an API, by the API's identifier. */
+  resourceScopes: { [key: string]: string[] };
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
@@ -5475,6 +5495,44 @@ export interface OAuthErrorDocument {
   error: string;
   /** For developers. */
   error_description: string;
+}
+
+/** An initial access token (RFC 7591 §3). */
+export interface OAuthRegistrationToken {
+  /** Clients send it to the registration endpoint, in the header `Authorization` with `Bearer`. */
+  token: string;
+  /** Until when it works, for at most 100 registrations. */
+  expiresAt: string;
+}
+
+/** An API for which clients can ask for access tokens (RFC 8707). */
+export interface OAuthResource {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Only clients of the same environment can ask for tokens. */
+  environment: "LIVE" | "TEST" | (string & {});
+  /** The URL of the API: the value of `resource` in requests, and the audience of the tokens. */
+  identifier: string;
+  /** Name of the API, shown to customers on the consent page. */
+  name: string;
+  /** The permissions that tokens for the API can have in `scope`. */
+  scopes: string[];
+  /** The CONFIDENTIAL client with which the API asks the introspection endpoint for the state of tokens. */
+  introspectionClientId: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Changes to an API. Fields that are left out keep their values. */
+export interface OAuthResourceChange {
+  /** Name of the API, shown to customers on the consent page. */
+  name?: string | undefined;
+  /** The permissions that tokens for the API can have in `scope`. */
+  scopes?: string[] | undefined;
+  /** The CONFIDENTIAL client with which the API asks the introspection endpoint for the state of tokens. */
+  introspectionClientId?: string | null | undefined;
 }
 
 /** How to rotate the secret of a client. */
@@ -6820,6 +6878,8 @@ export interface SignInChange {
   requireMfa?: boolean | undefined;
   /** The keys of metadata that access tokens contain. Customers can read their tokens. */
   tokenClaims?: TokenClaimsChange | null | undefined;
+  /** Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without. */
+  clientRegistration?: "OFF" | "OPEN" | "TOKEN" | (string & {}) | undefined;
 }
 
 /** An address, and where the link leads: one of the project's `redirectUrls` (default: the first). */
@@ -6928,6 +6988,11 @@ export interface SignInSettings {
   requireMfa: boolean;
   /** The keys of metadata that access tokens contain. Customers can read their tokens. */
   tokenClaims: TokenClaimSettings;
+  /**
+   * Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial access
+   * token. OPEN: whoever can reach this server can register clients. Default: `"OFF"`.
+   */
+  clientRegistration: "OFF" | "OPEN" | "TOKEN" | (string & {});
 }
 
 /** A service provider certificate of the connection. */
