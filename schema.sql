@@ -1619,6 +1619,9 @@ CREATE TABLE public.organizations (
     require_sso boolean DEFAULT false NOT NULL,
     require_mfa boolean DEFAULT false NOT NULL,
     entitlements_version bigint DEFAULT 0 NOT NULL,
+    allowed_methods text[],
+    session_lifetime_minutes integer,
+    session_idle_minutes integer,
     CONSTRAINT organizations_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 255))),
     CONSTRAINT organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT organizations_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 100))),
@@ -2056,9 +2059,13 @@ CREATE TABLE public.sso_connections (
     updated_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL,
+    kind text DEFAULT 'SAML'::text NOT NULL,
+    oidc_client_id text,
+    oidc_client_secret bytea,
     CONSTRAINT sso_connections_idp_entity_id_check CHECK ((length(idp_entity_id) <= 1024)),
     CONSTRAINT sso_connections_idp_slo_binding_check CHECK ((idp_slo_binding = ANY (ARRAY['REDIRECT'::text, 'POST'::text]))),
     CONSTRAINT sso_connections_idp_sso_binding_check CHECK ((idp_sso_binding = ANY (ARRAY['REDIRECT'::text, 'POST'::text]))),
+    CONSTRAINT sso_connections_kind_check CHECK ((kind = ANY (ARRAY['SAML'::text, 'OIDC'::text]))),
     CONSTRAINT sso_connections_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT sso_connections_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'ACTIVE'::text, 'INACTIVE'::text])))
 );
@@ -2118,7 +2125,8 @@ CREATE TABLE public.sso_sign_ons (
     session_id uuid,
     created_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
-    attempt integer DEFAULT 0 NOT NULL
+    attempt integer DEFAULT 0 NOT NULL,
+    logout_hint bytea
 );
 
 CREATE TABLE public.sso_traces (

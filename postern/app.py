@@ -76,6 +76,7 @@ from postern.identity.sso import app_family as app_sso
 from postern.identity.sso import endpoints as sso_endpoints
 from postern.identity.sso import login as sso_login
 from postern.identity.sso import logout as sso_logout
+from postern.identity.sso import oidc_endpoints as sso_oidc
 from postern.identity.sso import operations as sso
 from postern.identity.sso import store as sso_store
 from postern.identity.sso import work as sso_work
@@ -180,7 +181,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
         custom_events,
     ),
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
-    *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints, sso_logout),
+    *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints),
+    *operations_of(sso_logout, sso_oidc),
     *operations_of(scim, customer_imports),
     *operations_of(
         oauth_clients,

@@ -292,6 +292,19 @@ async def revoke_all(
 ) -> list[UUID]: ...
 
 
+# Let a session end earlier: at `expires_at` at the latest, and at `idle_expires_at` if it is not refreshed.
+@statement("""
+    update sessions set expires_at = least(expires_at, %(expires_at)s::timestamptz),
+        idle_expires_at = least(idle_expires_at, expires_at, %(expires_at)s::timestamptz,
+                                %(idle_expires_at)s::timestamptz)
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def shorten(
+    db: Queries, *, project_id: UUID, id: UUID, expires_at: Moment | None, idle_expires_at: Moment | None
+) -> SessionRow | None: ...
+
+
 # Keep a live session from ending by idleness. Returns False if it has ended.
 @statement("""
     update sessions set last_used_at = %(now)s, idle_expires_at = least(%(idle_expires_at)s, expires_at)

@@ -139,14 +139,16 @@ async def begin_session(
     methods: list[str],
     *,
     until: Moment | None = None,
+    idle: timedelta | None = None,
     sso_organization_id: UUID | None = None,
     succeeded: Attempt | None = None,
 ) -> BegunSession:
     """Start a session of a subject whose row `tx` has locked. Beyond `policy.limit`, the oldest session ends.
 
     For developers, `project_id` is NO_ID. The session ends at `until` at the latest, if that is given: the end of the
-    identity provider's session. `sso_organization_id` is the organization whose single sign-on was used.
-    The failures before the attempt `succeeded` are deleted, from its network, and any lock.
+    identity provider's session. `idle` is shorter than `policy.idle`, if it is given. `sso_organization_id` is the
+    organization whose single sign-on was used. The failures before the attempt `succeeded` are deleted, from its
+    network, and any lock.
     """
     session_id, latest_end = new_id(), call.now + policy.life
     return await session_store.insert_session(
@@ -159,7 +161,7 @@ async def begin_session(
         ip_address=call.origin.ip,
         now=call.now,
         expires_at=latest_end if until is None else min(latest_end, until),
-        idle_expires_at=call.now + policy.idle,
+        idle_expires_at=call.now + (policy.idle if idle is None else min(policy.idle, idle)),
         sso_organization_id=sso_organization_id,
         access_hash=_access_hash(call.world.secrets, policy, session_id, 1),
         access_expires_at=_access_expires_at(policy, call.now),

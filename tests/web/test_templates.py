@@ -38,6 +38,7 @@ HOSTED: dict[str, Any] = {
     **dict.fromkeys(("action", "base", "challenge", "email", "error", "home", "key", "logo", "mfaToken", "name"), H),
     **dict.fromkeys(("heading", "message", "organization", "pageToken", "query", "resent", "token", "uri", "url"), H),
     **dict.fromkeys(("adds_passkey", "passkeys", "sign_up", "sso"), True),
+    "choices": [ITEM],
     "codes": [H],
     "flow": {H: H},
     # Pages of the OpenID provider.

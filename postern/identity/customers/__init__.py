@@ -8,6 +8,7 @@ PUBLIC_MODULES = (
     "importing",
     "mailed_challenges",
     "mailer",
+    "oidc",
     "pages",
     "providers",
     "provisioning",

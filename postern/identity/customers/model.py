@@ -30,8 +30,10 @@ CUSTOMER: frozenset[Kind] = frozenset(("customer",))
 SIGN_IN_CALLERS: frozenset[Kind] = frozenset(("anonymous", "publishable_key", "secret_key"))
 """The credentials that sign-in operations accept: none or a publishable key (apps), or a secret key (servers)."""
 LOCAL_PROVIDERS = ("PASSWORD", "EMAIL_CODE", "PASSKEY")
-"""The values of `provider` in identities that stand for Postern's own sign-in methods. Every other value is `SAML` (an
-account of a single sign-on connection) or the key of a sign-in provider of the project, such as `GOOGLE`."""
+"""The values of `provider` in identities that stand for Postern's own sign-in methods. Every other value is one of
+SSO_PROVIDERS or the key of a sign-in provider of the project, such as `GOOGLE`."""
+SSO_PROVIDERS = ("SAML", "SSO_OIDC")
+"""The values of `provider` in identities that are accounts of single sign-on connections, by the connection's kind."""
 
 METADATA_LIMIT = 16_384
 """Maximum size of a customer's metadata as JSON, in bytes."""
@@ -154,8 +156,8 @@ class HashRefused(BadRequest):
 
 
 class CustomerIdentity(Record):
-    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or a linked account: SAML (single sign-on) or the
-    key of a sign-in provider."""
+    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or a linked account: SAML or SSO_OIDC (single
+    sign-on) or the key of a sign-in provider."""
 
     provider: str
     created_at: Moment
@@ -177,10 +179,10 @@ class IdentityKey(Record):
     itself (LOCAL_PROVIDERS)."""
 
     provider: str
-    """The key of the sign-in provider, `SAML`, or one of LOCAL_PROVIDERS."""
+    """The key of the sign-in provider, one of SSO_PROVIDERS, or one of LOCAL_PROVIDERS."""
     issuer: str
-    """The issuer of an OpenID provider; for SAML the ids of the connection and the entity (`sso.login.issuer_of`);
-    `local` for LOCAL_PROVIDERS."""
+    """The issuer of an OpenID provider; for SSO_PROVIDERS the id of the connection with the entity id or issuer of the
+    identity provider (`sso.login.issuer_of`); `local` for LOCAL_PROVIDERS."""
     subject: str
     """The id of the account at the issuer; the customer's id for LOCAL_PROVIDERS."""
 
@@ -261,8 +263,8 @@ class CustomerRow(Record):
     metadata: dict[str, Any]
     roles: list[str]
     providers: list[str]
-    """The values of `provider` in the customer's identities, each once: sign-in methods (LOCAL_PROVIDERS), `SAML`, and
-    keys of sign-in providers."""
+    """The values of `provider` in the customer's identities, each once: LOCAL_PROVIDERS, SSO_PROVIDERS, and keys of
+    sign-in providers."""
     password_hash: str | None
     password_changed_at: Moment | None
     last_sign_in_at: Moment | None

@@ -7,6 +7,7 @@ accepted only if it names the configured issuer, and an ID token only if all cla
 import base64
 import re
 from collections import OrderedDict
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -18,8 +19,10 @@ from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.kernel.values import Moment
 from postern.protocols.oidc.authorization import code_challenge
 from postern.protocols.oidc.id_token import (
+    ID_TOKEN_CLAIMS,
     MAX_TOKEN_CHARS,
     TENANT_PLACEHOLDER,
+    TokenRefused,
     find_key,
     is_tenant_of,
     read_header,
@@ -39,6 +42,8 @@ KEY_REFETCH_INTERVAL = timedelta(minutes=1)
 """Minimum time between two fetches of a key set when ID tokens name unknown key ids."""
 MAX_DOCUMENTS = 2_000
 """Maximum number of cached documents."""
+MAX_CACHED_BYTES = 8 * 1024 * 1024
+"""Maximum size of all cached documents together, as they were sent: parsed, they can take 20 times as much memory."""
 
 
 class ProviderTrouble(Unavailable):
@@ -52,21 +57,25 @@ class ProviderDocuments:
 
     def __init__(self, world: "World") -> None:
         self._world = world
-        self._documents: OrderedDict[str, tuple[Moment, dict[str, Any]]] = OrderedDict()
+        self._documents: OrderedDict[str, tuple[Moment, dict[str, Any], int]] = OrderedDict()
+        self._cached_bytes = 0
 
     def get(self, url: str, life: timedelta) -> dict[str, Any] | None:
         """The cached document of a URL; None if it was not fetched, or longer than `life` ago."""
         if url not in self._documents:
             return None
         now = self._world.clock()
-        fetched_at, document = self._documents[url]
+        fetched_at, document, _ = self._documents[url]
         return document if now - life < fetched_at <= now else None
 
-    def put(self, url: str, document: dict[str, Any], fetched_at: Moment) -> None:
-        """Cache a document; evicts the oldest above `MAX_DOCUMENTS`."""
-        self._documents[url] = fetched_at, document
-        if len(self._documents) > MAX_DOCUMENTS:
-            self._documents.popitem(last=False)
+    def put(self, url: str, document: dict[str, Any], fetched_at: Moment, size: int) -> None:
+        """Cache a document of `size` bytes; evicts the oldest above `MAX_DOCUMENTS` or `MAX_CACHED_BYTES`."""
+        _, _, replaced_size = self._documents.pop(url, (None, None, 0))
+        self._documents[url] = fetched_at, document, size
+        self._cached_bytes += size - replaced_size
+        while len(self._documents) > MAX_DOCUMENTS or self._cached_bytes > MAX_CACHED_BYTES:
+            _, (_, _, evicted_size) = self._documents.popitem(last=False)
+            self._cached_bytes -= evicted_size
 
     async def aclose(self) -> None:
         """Nothing to close; the process calls this for all resources."""
@@ -88,18 +97,68 @@ async def discover(world: "World", issuer: str) -> dict[str, Any]:
         raise ProviderTrouble(f"The discovery document of {issuer} names another issuer.")
     for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         _endpoint_url(world, document.get(name))
-    if document.get("userinfo_endpoint") is not None:
-        _endpoint_url(world, document["userinfo_endpoint"])
+    for name in ("userinfo_endpoint", "end_session_endpoint"):
+        if document.get(name) is not None:
+            _endpoint_url(world, document[name])
     methods = document.get("token_endpoint_auth_methods_supported")
     if methods is not None and not (isinstance(methods, list) and all(isinstance(method, str) for method in methods)):
         raise ProviderTrouble("The discovery document of the sign-in provider is not valid.")
     return document
 
 
+def check_issuer_parameter(metadata: dict[str, Any], issuer: str | None) -> None:
+    """Check the parameter `iss` of an authorization response, against mix-up of providers (RFC 9207 §2.4).
+
+    Raises TokenRefused if it names another issuer, or is missing although the discovery document promises it.
+    """
+    if issuer is None and metadata.get("authorization_response_iss_parameter_supported") is True:
+        raise TokenRefused("the response names no issuer", "issuer")
+    if issuer is not None and issuer != metadata["issuer"] and TENANT_PLACEHOLDER not in str(metadata["issuer"]):
+        raise TokenRefused("the response names another issuer", "issuer")
+
+
 def new_pkce() -> tuple[str, str]:
     """A code verifier and its S256 challenge (RFC 7636 §4)."""
     verifier = new_token(64)
     return verifier, code_challenge(verifier)
+
+
+async def redeem_at(
+    world: "World",
+    metadata: dict[str, Any],
+    *,
+    code: str,
+    redirect_uri: str,
+    verifier: str,
+    client_id: str,
+    client_secret: str | None,
+    allow_basic: bool = True,
+) -> dict[str, Any]:
+    """Exchange an authorization code at the token endpoint of a discovery document; see `redeem`. The credentials are
+    sent in the header if the provider accepts that, unless `allow_basic` is false."""
+    auth_methods = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    return await redeem(
+        world,
+        str(metadata["token_endpoint"]),
+        code=code,
+        redirect_uri=redirect_uri,
+        verifier=verifier,
+        client_id=client_id,
+        client_secret=client_secret,
+        basic=allow_basic and "client_secret_basic" in auth_methods,
+    )
+
+
+async def with_user_info(
+    world: "World", metadata: dict[str, Any], tokens: dict[str, Any], claims: dict[str, Any]
+) -> dict[str, Any]:
+    """The claims of an ID token, with those of the user info endpoint if the token has no e-mail address. Claims of the
+    token take precedence. Raises ProviderTrouble."""
+    if "email" not in claims and isinstance(metadata.get("userinfo_endpoint"), str) and tokens.get("access_token"):
+        user_info = await fetch(world, metadata["userinfo_endpoint"], tokens["access_token"])
+        if isinstance(user_info, dict) and user_info.get("sub") == claims["sub"]:  # OpenID Connect Core §5.3.2
+            return {**user_info, **claims}
+    return claims
 
 
 async def redeem(
@@ -156,9 +215,16 @@ _ACCESS_TOKEN = re.compile(rf"[\x21-\x7e]{{1,{MAX_TOKEN_CHARS}}}")
 
 
 async def verify_id_token(
-    world: "World", metadata: dict[str, Any], token: object, *, issuer: str, client_id: str, nonce: str
+    world: "World",
+    metadata: dict[str, Any],
+    token: object,
+    *,
+    issuer: str,
+    client_id: str,
+    nonce: str | None,
+    required: Sequence[str] = ID_TOKEN_CLAIMS,
 ) -> dict[str, Any]:
-    """Verify an ID token for this client, and return its claims.
+    """Verify an ID token for this client, or a logout token, and return its claims; see `verify_claims`.
 
     `metadata` is the provider's discovery document. Raises TokenRefused with the reason if the token is not valid, and
     ProviderTrouble if the provider's keys cannot be fetched.
@@ -178,6 +244,7 @@ async def verify_id_token(
         client_id=client_id,
         nonce=nonce,
         now=world.clock().timestamp(),
+        required=required,
     )
 
 
@@ -187,8 +254,9 @@ async def _document(world: "World", url: str, life: timedelta) -> dict[str, Any]
     document = documents.get(url, life)
     if document is None:
         now = world.clock()
-        document = _json_of(await world.outbound.get(_endpoint_url(world, url), keep=DOCUMENT_LIMIT))
-        documents.put(url, document, now)
+        outcome = await world.outbound.get(_endpoint_url(world, url), keep=DOCUMENT_LIMIT)
+        document = _json_of(outcome)
+        documents.put(url, document, now, len(outcome.body) if isinstance(outcome, OutboundResponse) else 0)
     return document
 
 

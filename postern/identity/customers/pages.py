@@ -600,12 +600,16 @@ async def _consume_page_token(call: Call, challenge: Challenge[PasskeyPage], cus
 
 
 async def _sso_page(call: Call, flow: HostedFlow, sso: SsoEntry) -> HttpResponse:
-    """A page that forwards the browser to the identity provider.
+    """A page that forwards the browser to the identity provider, or lets the person choose one of several.
 
     It is not a redirect: browsers also check a redirect after a form against the `form-action` of the page with the
     form, which does not list the provider.
     """
-    url = f"{sso.login_url}?{urlencode(flow.return_parameters())}"
+    query = urlencode(flow.return_parameters())
+    if sso.choices:
+        choices = [{"name": choice.name, "url": f"{choice.login_url}?{query}"} for choice in sso.choices]
+        return await hosted_page(call, "sso-choose.html", flow, choices=choices)
+    url = f"{sso.login_url}?{query}"
     return await hosted_page(call, "sso-redirect.html", flow, url=url, organization=sso.name)
 
 

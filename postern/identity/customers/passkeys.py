@@ -16,6 +16,7 @@ from postern.identity.customers.operations import add_identity
 from postern.identity.customers.requirements import (
     LastSignInMethod,
     MfaStillRequired,
+    SignInMethodNotAllowed,
     SsoRequired,
     reject_if_sso_required,
     require_another_sign_in_method,
@@ -140,7 +141,7 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
 @post(
     "/projects/{project_id}/auth/passkeys/sign-in",
     accepts=SIGN_IN_CALLERS,
-    problems=[CustomerSignInFailed, SignInBlocked, SsoRequired, CodeInvalid, MethodOff],
+    problems=[CustomerSignInFailed, SignInBlocked, SsoRequired, SignInMethodNotAllowed, CodeInvalid, MethodOff],
     example=PASSKEY_SIGN_IN_EXAMPLE,
 )
 async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignInResult:

@@ -42,6 +42,7 @@ from postern.identity.customers.model import (
     GRANT_LIFE,
     PROVIDER_LIFE,
     SIGN_IN_CALLERS,
+    SSO_PROVIDERS,
     CustomerRow,
     CustomerSignUpClosed,
     IdentityKey,
@@ -51,7 +52,13 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.oidc import ProviderTrouble
 from postern.identity.customers.provider_store import ProviderRow
-from postern.identity.customers.requirements import SsoRequired, check_sso_requirement, reject_if_sso_required
+from postern.identity.customers.requirements import (
+    SignInMethodNotAllowed,
+    SsoRequired,
+    check_rules,
+    check_sso_requirement,
+    reject_if_sso_required,
+)
 from postern.identity.customers.rules import is_banned, provider_return_url, require_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult, resume_session
@@ -66,7 +73,7 @@ from postern.platform.audit import operations as audit
 from postern.platform.projects.model import Project
 from postern.platform.projects.quotas import PlanLimitReached
 from postern.protocols.oidc.authorization import authorization_url, matches_challenge
-from postern.protocols.oidc.id_token import SKEW, TENANT_PLACEHOLDER, TokenRefused
+from postern.protocols.oidc.id_token import SKEW, TokenRefused
 from postern.security import challenges, session_store
 from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
@@ -85,7 +92,7 @@ ISSUERS: dict[str, str] = {
 NAMES = {"GITHUB": "GitHub"}
 """Display names that differ from the key in title case."""
 OnNewSubject = Literal["REFUSE", "HOLD"]
-RESERVED_KEYS = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", "SAML"))
+RESERVED_KEYS = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", *SSO_PROVIDERS))
 """Keys that no provider can have, because they are the `provider` of identities of other sign-in methods."""
 FLOW_COOKIE = "postern-flow-"
 """Prefix of the names of the cookies that bind a sign-in to the browser that began it."""
@@ -381,7 +388,7 @@ async def provider_callback(
         app_parameters["code"] = await issue_code(call, identity, flow)
     except (
         *(AccountNotLinked, IdentityConflict, CustomerSignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
-        ProofTooWeak,
+        *(SignInMethodNotAllowed, ProofTooWeak),
     ) as problem:
         app_parameters["error"] = problem.code()
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
@@ -425,7 +432,7 @@ async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResp
 @post(
     "/projects/{project_id}/auth/token",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, SignInBlocked, SsoRequired],
+    problems=[CodeInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed],
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
 async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) -> CustomerSignInResult:
@@ -529,7 +536,8 @@ async def _issue_sign_in_grant(call: Call, identity: ExternalIdentity, flow: Pro
             customer = await find_or_create_customer(tx, call, project, identity, hold=hold)
             if is_banned(customer, call.now):
                 raise SignInBlocked
-            await check_sso_requirement(tx, call, project, customer, sso_organization_id=None)
+            required = await check_sso_requirement(tx, call, project, customer, sso_organization_id=None)
+            check_rules(required, ["fed"], None)  # Here, not only at the exchange: the browser returns with `error`.
             return await issue_grant(tx, call, customer, flow.code_challenge)
     except IdentityHeld as problem:
         await request_identity(call, problem.customer_id, identity)
@@ -594,18 +602,16 @@ async def _external_identity(call: Call, flow: ProviderSignIn, code: str, iss: s
     if row.kind == "GITHUB":
         return await _external_identity_of_github(call, row, flow, code)
     metadata = await oidc.discover(call.world, row.issuer)
-    if iss is not None and iss != metadata["issuer"] and TENANT_PLACEHOLDER not in str(metadata["issuer"]):
-        raise TokenRefused("the response names another issuer")  # RFC 9207 §2.4
-    auth_methods = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
-    tokens = await oidc.redeem(
+    oidc.check_issuer_parameter(metadata, iss)
+    tokens = await oidc.redeem_at(
         call.world,
-        str(metadata["token_endpoint"]),
+        metadata,
         code=code,
         redirect_uri=callback_url(call),
         verifier=flow.verifier,
         client_id=row.client_id,
         client_secret=_client_secret(call, row),
-        basic="client_secret_basic" in auth_methods and row.kind != "APPLE",
+        allow_basic=row.kind != "APPLE",
     )
     claims = await oidc.verify_id_token(
         call.world,
@@ -616,10 +622,7 @@ async def _external_identity(call: Call, flow: ProviderSignIn, code: str, iss: s
         nonce=flow.nonce,
     )
     _require_strength(row, claims, call.now)
-    if "email" not in claims and isinstance(metadata.get("userinfo_endpoint"), str) and tokens.get("access_token"):
-        user_info = await oidc.fetch(call.world, metadata["userinfo_endpoint"], tokens["access_token"])
-        if isinstance(user_info, dict) and user_info.get("sub") == claims["sub"]:  # OpenID Connect Core §5.3.2
-            claims = {**user_info, **claims}
+    claims = await oidc.with_user_info(call.world, metadata, tokens, claims)
     email = claims.get("email") if isinstance(claims.get("email"), str) else None
     return ExternalIdentity(
         provider=row.key,

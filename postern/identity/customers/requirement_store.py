@@ -12,6 +12,15 @@ from postern.kernel.values import Moment, Record
 from postern.platform.projects.model import Project
 
 
+class SignInRules(Record):
+    """What one organization of a customer allows, besides `requireSso` and `requireMfa`; None for no rule."""
+
+    organization_id: UUID
+    allowed_methods: list[str] | None
+    session_lifetime_minutes: int | None
+    session_idle_minutes: int | None
+
+
 class SignInRequirement(Record):
     """What the organizations of a customer require of a sign-in. Does not include the project's own settings."""
 
@@ -21,6 +30,8 @@ class SignInRequirement(Record):
     """The organizations that require single sign-on; that of any one of them is sufficient."""
     mfa: bool
     """Whether one of the organizations requires a second factor."""
+    rules: list[SignInRules]
+    """Of the organizations that have any, in the order of their ids."""
 
 
 class RequiredCustomer(CustomerRow):
@@ -28,6 +39,7 @@ class RequiredCustomer(CustomerRow):
 
     sso_organization_ids: list[UUID]
     mfa: bool
+    rules: list[SignInRules]
 
     @property
     def requirement(self) -> SignInRequirement:
@@ -37,6 +49,7 @@ class RequiredCustomer(CustomerRow):
             customer_id=self.id,
             sso_organization_ids=self.sso_organization_ids,
             mfa=self.mfa,
+            rules=self.rules,
         )
 
 
@@ -54,15 +67,26 @@ class PasswordSignInState(Project):
 
 
 def _requirement_columns(project_id: LiteralString, customer_id: LiteralString) -> LiteralString:
-    """The columns `sso_organization_ids` and `mfa` of the customer with these ids, which are SQL expressions.
+    """The columns `sso_organization_ids`, `mfa` and `rules` of the customer with these ids, which are SQL expressions.
 
     An organization can require single sign-on of its members and of customers with an address at a domain that it has
     verified. It can require a second factor of its members and of customers who become members by domain when they sign
-    in.
+    in, and has rules for them.
     """
     memberships: LiteralString = f"""select member.organization_id from organization_members member
             where member.project_id = {project_id} and member.customer_id = {customer_id}
             /*distributed and member.project_id = :project */"""
+    members: LiteralString = f"""{memberships}
+            union
+            select domain.organization_id from customers customer
+            join organization_domains domain
+              on domain.project_id = customer.project_id and domain.status = 'VERIFIED'
+             and domain.auto_join_enabled
+             and domain.domain = substring(customer.email_key from '@([^@]+)$')
+             /*distributed and domain.project_id = :project */
+            where customer.project_id = {project_id} and customer.id = {customer_id}
+              and customer.email_verified_at is not null
+              /*distributed and customer.project_id = :project */"""
     return f"""array(
         select organization.id from organizations organization
         where organization.project_id = {project_id} and organization.status = 'ACTIVE' and organization.require_sso
@@ -84,18 +108,17 @@ def _requirement_columns(project_id: LiteralString, customer_id: LiteralString) 
         select from organizations organization
         where organization.project_id = {project_id} and organization.status = 'ACTIVE' and organization.require_mfa
           /*distributed and organization.project_id = :project */
-          and organization.id in (
-            {memberships}
-            union
-            select domain.organization_id from customers customer
-            join organization_domains domain
-              on domain.project_id = customer.project_id and domain.status = 'VERIFIED'
-             and domain.auto_join_enabled
-             and domain.domain = substring(customer.email_key from '@([^@]+)$')
-             /*distributed and domain.project_id = :project */
-            where customer.project_id = {project_id} and customer.id = {customer_id}
-              and customer.email_verified_at is not null
-              /*distributed and customer.project_id = :project */)) as mfa"""
+          and organization.id in ({members})) as mfa, coalesce((
+        select jsonb_agg(jsonb_build_object(
+            'organizationId', organization.id, 'allowedMethods', organization.allowed_methods,
+            'sessionLifetimeMinutes', organization.session_lifetime_minutes,
+            'sessionIdleMinutes', organization.session_idle_minutes) order by organization.id)
+        from organizations organization
+        where organization.project_id = {project_id} and organization.status = 'ACTIVE'
+          and (organization.allowed_methods is not null or organization.session_lifetime_minutes is not null
+               or organization.session_idle_minutes is not null)
+          /*distributed and organization.project_id = :project */
+          and organization.id in ({members})), '[]') as rules"""
 
 
 ORGANIZATION_REQUIRING_SSO: LiteralString = """
@@ -160,7 +183,7 @@ async def password_sign_in_state(
     update customers c set last_sign_in_at =
         case when c.mfa_enabled_at is null and not required.mfa and not %(mfa)s then %(now)s else c.last_sign_in_at end
     from required where c.project_id = %(project_id)s and c.id = %(id)s and c.password_hash = %(password_hash)s
-    returning c.*, required.sso_organization_ids, required.mfa
+    returning c.*, required.sso_organization_ids, required.mfa, required.rules
 """
 )
 async def record_password_sign_in(

@@ -5,11 +5,12 @@ The packages organizations and sso depend on this one, so this one cannot import
 """
 
 from collections.abc import Awaitable, Callable, Collection
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from postern.identity.customers import provider_store, requirement_store
-from postern.identity.customers.model import CustomerRow
+from postern.identity.customers.model import SSO_PROVIDERS, CustomerRow
 from postern.identity.customers.requirement_store import SignInRequirement
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-class SsoEntry(Record):
+class SsoChoice(Record):
     """A single sign-on connection as a sign-in page shows it: its name, and the URL at which a browser starts a sign-in
     with it."""
 
@@ -30,11 +31,23 @@ class SsoEntry(Record):
     login_url: str
 
 
+class SsoEntry(SsoChoice):
+    """The single sign-on connection for an address."""
+
+    choices: list[SsoChoice] = []
+    """If the organization has several connections and none of them is for the domain of the address: all of them, so
+    that the person can choose. Otherwise empty."""
+
+
 class SsoRequired(Forbidden):
     """People with this address can sign in only through the single sign-on of their organization."""
 
     sign_on: SsoEntry | None = None
     """The single sign-on connection to sign in with; null if none is active."""
+
+
+class SignInMethodNotAllowed(Forbidden):
+    """An organization that you belong to does not allow this sign-in method. `next` has those that are allowed."""
 
 
 class MfaStillRequired(Conflict):
@@ -120,7 +133,7 @@ async def check_sso_requirement(
     project requires it, and `sso_organization_id` is None.
     """
     if required is None:
-        required = await _requirement_of(tx, call.project_id, customer.id)
+        required = await requirement_of(tx, call.project_id, customer.id)
     if not meets_sso_requirement(
         required, sso_organization_id, project_requires_sso=project.settings.sign_in.require_sso
     ):
@@ -135,7 +148,7 @@ def is_multi_factor(methods: Collection[str]) -> bool:
 
 async def requires_mfa(db: Queries, call: Call, project: Project, customer: CustomerRow) -> bool:
     """Whether the project or an organization of the customer requires a second factor."""
-    return project.settings.sign_in.require_mfa or (await _requirement_of(db, call.project_id, customer.id)).mfa
+    return project.settings.sign_in.require_mfa or (await requirement_of(db, call.project_id, customer.id)).mfa
 
 
 async def require_another_sign_in_method(
@@ -148,6 +161,51 @@ async def require_another_sign_in_method(
     """
     if not await _has_another_sign_in_method(tx, call, project, customer, provider):
         raise LastSignInMethod
+
+
+METHODS_OF_AMR: dict[str, str] = {"pwd": "PASSWORD", "otp": "EMAIL_CODE", "link": "EMAIL_LINK", "hwk": "PASSKEY"}
+"""The sign-in method that each value of `amr` stands for; `fed` is SSO or SOCIAL, and others are second factors."""
+
+
+def meets_rules(required: SignInRequirement, methods: Collection[str], sso_organization_id: UUID | None) -> bool:
+    """Whether all organizations of a customer allow one of the methods (`amr`) of a sign-in. That of any organization
+    that allows SSO counts as SSO in all of them, as with `requireSso`."""
+    restricting = [rules for rules in required.rules if rules.allowed_methods is not None]
+    used = {METHODS_OF_AMR[method] for method in methods if method in METHODS_OF_AMR}
+    if "fed" in methods and sso_organization_id is None:
+        used.add("SOCIAL")
+    if sso_organization_id in {
+        rules.organization_id for rules in restricting if "SSO" in (rules.allowed_methods or [])
+    }:
+        used.add("SSO")
+    return all(used.intersection(rules.allowed_methods or []) for rules in restricting)
+
+
+def check_rules(required: SignInRequirement, methods: Collection[str], sso_organization_id: UUID | None) -> None:
+    """Raise SignInMethodNotAllowed if an organization of the customer does not allow the methods of a sign-in. Call
+    this after the customer has proved who they are, because the response reveals what organizations allow."""
+    if meets_rules(required, methods, sso_organization_id):
+        return
+    allowed_lists = [rules.allowed_methods for rules in required.rules if rules.allowed_methods is not None]
+    allowed = [method for method in allowed_lists[0] if all(method in others for others in allowed_lists)]
+    listed = ", ".join(allowed)
+    next_step = (
+        f"Sign in by one of: {listed}."
+        if allowed
+        else "Ask an administrator: the organizations of this account allow no sign-in method in common."
+    )
+    raise SignInMethodNotAllowed(next=next_step)
+
+
+def session_limits(required: SignInRequirement) -> tuple[timedelta | None, timedelta | None]:
+    """How long sessions of a customer last after the sign-in and without use: the shortest of all organizations of the
+    customer, or None for no limit."""
+    lifetimes = [rules.session_lifetime_minutes for rules in required.rules if rules.session_lifetime_minutes]
+    idle_times = [rules.session_idle_minutes for rules in required.rules if rules.session_idle_minutes]
+    return (
+        timedelta(minutes=min(lifetimes)) if lifetimes else None,
+        timedelta(minutes=min(idle_times)) if idle_times else None,
+    )
 
 
 def meets_sso_requirement(
@@ -172,13 +230,16 @@ async def read_requirements(world: "World", subjects: list[tuple[UUID, UUID]]) -
     return [requirements.get(subject) or _no_requirement(*subject) for subject in subjects]
 
 
-async def _requirement_of(db: Queries, project_id: UUID, customer_id: UUID) -> SignInRequirement:
+async def requirement_of(db: Queries, project_id: UUID, customer_id: UUID) -> SignInRequirement:
+    """The requirements for a customer, read with `db`: in a transaction, `read_requirements` cannot be used."""
     requirements = await requirement_store.requirements(db, project_ids=[project_id], customer_ids=[customer_id])
     return requirements[0] if requirements else _no_requirement(project_id, customer_id)
 
 
 def _no_requirement(project_id: UUID, customer_id: UUID) -> SignInRequirement:
-    return SignInRequirement(project_id=project_id, customer_id=customer_id, sso_organization_ids=[], mfa=False)
+    return SignInRequirement(
+        project_id=project_id, customer_id=customer_id, sso_organization_ids=[], mfa=False, rules=[]
+    )
 
 
 async def _sso_required(db: Queries, call: Call, organization_id: UUID | None, domain: str | None) -> SsoRequired:
@@ -206,7 +267,9 @@ async def _has_another_sign_in_method(
         return True
     if provider != "PASSKEY" and "PASSKEY" in methods and await passkeys.passkeys_of(tx, customer.subject):
         return True
-    if "SAML" in customer.providers and await tx.hooks.has_working_sso_account(tx, call.project_id, customer.id):
+    if set(SSO_PROVIDERS) & set(customer.providers) and await tx.hooks.has_working_sso_account(
+        tx, call.project_id, customer.id
+    ):
         return True
     enabled = {row.key for row in await provider_store.providers(tx, project_id=call.project_id) if row.enabled}
     return not enabled.isdisjoint(set(customer.providers) - {provider})

@@ -51,11 +51,14 @@ from postern.identity.customers.model import (
 from postern.identity.customers.operations import add_identity
 from postern.identity.customers.requirement_store import SignInRequirement
 from postern.identity.customers.requirements import (
+    SignInMethodNotAllowed,
     SsoRequired,
+    check_rules,
     check_sso_requirement,
     is_multi_factor,
     is_sign_up_open,
     reject_for_organization,
+    session_limits,
 )
 from postern.identity.customers.tokens import CustomerSignInResult, issue_first_tokens, start_session
 from postern.kernel.database.statements import Transaction
@@ -115,7 +118,10 @@ class LinkVerification(Body):
 @post(
     "/projects/{project_id}/auth/sign-in",
     accepts=SIGN_IN_CALLERS,
-    problems=[CustomerSignInFailed, SignInLocked, SignInBlocked, SsoRequired, MethodOff, TooManyRequests],
+    problems=[
+        *(CustomerSignInFailed, SignInLocked, SignInBlocked, SsoRequired, SignInMethodNotAllowed, MethodOff),
+        TooManyRequests,
+    ],
     example=SIGN_IN_EXAMPLE,
 )
 async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInResult:
@@ -197,7 +203,7 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
 @post(
     "/projects/{project_id}/auth/sign-in/code/verify",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, SignInBlocked, SsoRequired, MethodOff, PlanLimitReached],
+    problems=[CodeInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed, MethodOff, PlanLimitReached],
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignInResult:
@@ -235,7 +241,7 @@ async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
 @post(
     "/projects/{project_id}/auth/sign-in/link/verify",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, SignInBlocked, SsoRequired, MethodOff, PlanLimitReached],
+    problems=[CodeInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed, MethodOff, PlanLimitReached],
     example={"token": "0199…"},
 )
 async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignInResult:
@@ -274,8 +280,8 @@ async def complete_sign_in(
 
     `methods` are the authentication methods so far (RFC 8176). `context` has data of an earlier request, in which
     the sign-in began. `required` are the requirements of the customer's organizations, if they were read already.
-    The failures before the attempt `succeeded` are deleted. Raises SignInBlocked, SsoRequired, and CodeInvalid if
-    `context.until` has passed.
+    The failures before the attempt `succeeded` are deleted. Raises SignInBlocked, SsoRequired,
+    SignInMethodNotAllowed, and CodeInvalid if `context.until` has passed.
     """
     context = context or SignInContext()
     until = None if context.until is None else Moment.of(datetime.fromtimestamp(context.until, UTC))
@@ -286,6 +292,7 @@ async def complete_sign_in(
     required = await check_sso_requirement(
         tx, call, project, customer, sso_organization_id=context.sso_organization_id, required=required
     )
+    check_rules(required, methods, context.sso_organization_id)
     context_fields: dict[str, Any] = {name: getattr(context, name) for name in SignInContext.__struct_fields__}
     if customer.mfa_enabled_at is not None and not second_factor_done:
         if succeeded is not None:
@@ -300,12 +307,17 @@ async def complete_sign_in(
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
         )
+    lifetime, idle = session_limits(required)
+    if lifetime is not None:
+        latest_end = Moment.of(call.now + lifetime)
+        until = latest_end if until is None else min(until, latest_end)
     session = await start_session(
         tx,
         call,
         customer,
         methods,
         until=until,
+        idle=idle,
         sso_organization_id=context.sso_organization_id,
         succeeded=succeeded,
     )

@@ -27,7 +27,12 @@ from postern.identity.customers.model import (
     PersonName,
 )
 from postern.identity.customers.operations import add_identity
-from postern.identity.customers.requirements import SsoRequired, is_sign_up_open, reject_if_sso_required
+from postern.identity.customers.requirements import (
+    SignInMethodNotAllowed,
+    SsoRequired,
+    is_sign_up_open,
+    reject_if_sso_required,
+)
 from postern.identity.customers.sign_in import ATTEMPTS, SIGN_IN_EXAMPLE, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.http.call import Call
@@ -75,6 +80,7 @@ class CodeResend(Body):
         *(
             CustomerSignUpClosed,
             SsoRequired,
+            SignInMethodNotAllowed,
             MethodOff,
             PasswordCommon,
             PasswordBreached,
@@ -144,7 +150,7 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
 @post(
     "/projects/{project_id}/auth/sign-up/verify",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, PlanLimitReached],
+    problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, SignInMethodNotAllowed, PlanLimitReached],
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInResult:

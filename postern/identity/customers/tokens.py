@@ -44,8 +44,10 @@ from postern.identity.customers.model import (
 from postern.identity.customers.requirements import (
     SignInRequirement,
     is_multi_factor,
+    meets_rules,
     meets_sso_requirement,
     read_requirements,
+    session_limits,
 )
 from postern.identity.customers.token_store import FIRST_ORGANIZATION, MAY_ACTIVATE, SUBJECT, SigningKey
 from postern.kernel.database.statements import Queries, Transaction
@@ -206,7 +208,8 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
     A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens, so that a
     lost response does no harm. A token that is used again later must have been copied, so the session ends. The session
     also ends if its sign-in does not meet the current requirements of the project and of the customer's organizations
-    (`requireSso`, `requireMfa`).
+    (`requireSso`, `requireMfa`, `allowedMethods`), or has lasted for longer than an organization allows
+    (`sessionLifetimeMinutes`).
 
     `organizationId` switches the active organization, which the access token describes; null switches to none. If the
     customer is not a member of the organization, or the organization is suspended, the response is 403 and nothing
@@ -227,7 +230,8 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
     except OrganizationRefused:
         errors = [ProblemError(path="/organizationId", code=NotAMember.code(), message=NotAMember.message())]
         raise NotAMember(errors=errors) from None
-    return await _issue_tokens(call, call.db, renewed, await _require_still_permitted(call, renewed))
+    session, claims = await _require_still_permitted(call, renewed)
+    return await _issue_tokens(call, call.db, session, claims)
 
 
 @get(
@@ -281,12 +285,14 @@ async def start_session(
     methods: list[str],
     *,
     until: Moment | None = None,
+    idle: timedelta | None = None,
     sso_organization_id: UUID | None = None,
     succeeded: Attempt | None = None,
 ) -> BegunSession:
     """Begin a session of a customer whose row is locked in `tx`. `issue_first_tokens` issues its tokens.
 
-    `until` is the latest end of the session, if the identity provider has set one. `sso_organization_id` is the
+    `until` is the latest end of the session, if the identity provider or an organization has set one, and `idle` the
+    time without use after which it ends, if an organization has set one. `sso_organization_id` is the
     organization whose single sign-on connection was used. The failures before the attempt `succeeded` are deleted. Sets
     `lastSignInAt`, but checks no requirements and records no event; see `sign_in.complete_sign_in`.
     """
@@ -298,6 +304,7 @@ async def start_session(
         SESSIONS,
         methods,
         until=until,
+        idle=idle,
         sso_organization_id=sso_organization_id,
         succeeded=succeeded,
     )
@@ -330,8 +337,8 @@ async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) ->
     renewed = await refresh_in_batch(call, request, refresh_customer_sessions)
     if renewed is None:
         raise CustomerRefreshTokenInvalid
-    claims = await _require_still_permitted(call, renewed)
-    return await _sign_in_result(call, call.db, renewed, claims, customer)
+    session, claims = await _require_still_permitted(call, renewed)
+    return await _sign_in_result(call, call.db, session, claims, customer)
 
 
 async def refresh_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshResult]:
@@ -344,8 +351,8 @@ def me_of(customer: CustomerRow, organization_id: UUID | None) -> CurrentCustome
     return build_view(CurrentCustomer, customer, identities=customer.providers, organization_id=organization_id)
 
 
-async def _require_still_permitted(call: Call, session: RefreshedSession) -> CustomerClaims:
-    """The claims for the new tokens of a session.
+async def _require_still_permitted(call: Call, session: RefreshedSession) -> tuple[SessionRow, CustomerClaims]:
+    """A session with the limits of the customer's organizations, and the claims for its new tokens.
 
     If the sign-in does not meet the current requirements, ends the session and raises CustomerRefreshTokenInvalid.
     """
@@ -357,14 +364,36 @@ async def _require_still_permitted(call: Call, session: RefreshedSession) -> Cus
         reason = "SSO_REQUIRED"
     elif (required.mfa or claims.requires_mfa) and not is_multi_factor(session.methods):
         reason = "MFA_REQUIRED"
+    elif not meets_rules(required, session.methods, session.sso_organization_id):
+        reason = "METHOD_NOT_ALLOWED"
     else:
-        return claims
+        shortened = await _shortened(call, session, required)
+        if shortened is not None:
+            return shortened, claims
+        reason = "SESSION_TOO_OLD"
     async with call.db.transaction() as tx:
         if await session_store.revoke_session(
             tx, project_id=call.project_id, subject_id=session.subject_id, id=session.id, now=call.now
         ):
             await _record_end(tx, call, session, reason)
     raise CustomerRefreshTokenInvalid("This session does not meet the current sign-in requirements; sign in again.")
+
+
+async def _shortened(call: Call, session: SessionRow, required: SignInRequirement) -> SessionRow | None:
+    """The session with the limits that apply now; None if it has lasted for longer than is allowed."""
+    lifetime, idle = session_limits(required)
+    if lifetime is None and idle is None:
+        return session
+    expires_at = None if lifetime is None else Moment.of(session.authenticated_at + lifetime)
+    if expires_at is not None and expires_at <= call.now:
+        return None
+    return await session_store.shorten(
+        call.db,
+        project_id=call.project_id,
+        id=session.id,
+        expires_at=expires_at,
+        idle_expires_at=None if idle is None else Moment.of(call.now + idle),
+    )
 
 
 async def _record_reuse(tx: Transaction, call: Call, session: SessionRow) -> None:

@@ -21,7 +21,7 @@ from postern.identity.customers.model import (
     Token,
 )
 from postern.identity.customers.operations import remove_second_factor, require_customer
-from postern.identity.customers.requirements import MfaStillRequired, SsoRequired, requires_mfa
+from postern.identity.customers.requirements import MfaStillRequired, SignInMethodNotAllowed, SsoRequired, requires_mfa
 from postern.identity.customers.sessions import (
     bearer_of,
     customer_of,
@@ -173,7 +173,7 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
 @post(
     "/projects/{project_id}/auth/mfa/enroll/confirm",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, MfaAlreadyOn, SignInLocked, SignInBlocked, SsoRequired],
+    problems=[CodeInvalid, MfaAlreadyOn, SignInLocked, SignInBlocked, SsoRequired, SignInMethodNotAllowed],
     example={"mfaToken": "0199…", "code": "123456"},
     response_example={"mfaToken": None},
 )
@@ -254,7 +254,7 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
 @post(
     "/projects/{project_id}/auth/mfa/verify",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, SignInLocked, SignInBlocked, SsoRequired],
+    problems=[CodeInvalid, SignInLocked, SignInBlocked, SsoRequired, SignInMethodNotAllowed],
     example={"mfaToken": "0199…", "code": "123456"},
     response_example={"mfaToken": None},
 )

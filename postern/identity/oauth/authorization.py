@@ -18,7 +18,7 @@ from postern.identity.access import operations as access
 from postern.identity.customers import pages, providers
 from postern.identity.customers.model import CustomerRefreshTokenInvalid, SignInBlocked
 from postern.identity.customers.providers import AuthorizationCodeGrant
-from postern.identity.customers.requirements import SsoRequired
+from postern.identity.customers.requirements import SignInMethodNotAllowed, SsoRequired
 from postern.identity.customers.rules import provider_return_url
 from postern.identity.oauth import device_store, registration_store, store
 from postern.identity.oauth.browsers import (
@@ -214,7 +214,7 @@ async def continue_authorization(
     try:
         body = AuthorizationCodeGrant(code=code, code_verifier=_verifier(call, state))
         signed_in = await providers.exchange_authorization_code(call, body)
-    except (CodeInvalid, CustomerRefreshTokenInvalid, SignInBlocked, SsoRequired) as problem:
+    except (CodeInvalid, CustomerRefreshTokenInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed) as problem:
         return await _try_again_page(call, again, text_of(problem))
     if signed_in.mfa_required:
         query = {
@@ -487,7 +487,7 @@ async def _issue_code(
                 expires_at=Moment.of(call.now + REGISTRATION_LIFE),
                 renew_before=Moment.of(call.now + REGISTRATION_LIFE - REGISTRATION_RENEWAL),
             )
-            await renew_session(tx, call, signed_in.session_id)
+            await renew_session(tx, call, signed_in.session_id, signed_in.customer_id)
     except (CodeInvalid, ForeignKeyViolation):  # The client, or the customer, was deleted meanwhile.
         return await error_page(call, OAuthError("invalid_request", EXPIRED if device is None else DEVICE_EXPIRED))
     cookie = None if token is None else forget_request(call, token)

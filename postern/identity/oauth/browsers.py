@@ -11,6 +11,7 @@ from uuid import UUID
 
 from postern.identity.customers import pages, rules
 from postern.identity.customers.model import SESSION_IDLE, SESSION_LIFE
+from postern.identity.customers.requirements import requirement_of, session_limits
 from postern.identity.customers.tokens import issuer_of
 from postern.identity.oauth import store
 from postern.identity.oauth.errors import OAuthError
@@ -62,13 +63,14 @@ async def browser_session(call: Call, request: RawRequest, *, test: bool) -> Sig
     return signed_in if signed_in is not None and signed_in.test == test else None
 
 
-async def renew_session(db: Queries, call: Call, session_id: UUID) -> None:
+async def renew_session(db: Queries, call: Call, session_id: UUID, customer_id: UUID) -> None:
     """Count the use of a session by a client, so that it does not end by idleness."""
+    _, idle = session_limits(await requirement_of(db, call.project_id, customer_id))
     await session_store.renew(
         db,
         project_id=call.project_id,
         id=session_id,
-        idle_expires_at=Moment.of(call.now + SESSION_IDLE),
+        idle_expires_at=Moment.of(call.now + (SESSION_IDLE if idle is None else min(SESSION_IDLE, idle))),
         now=call.now,
     )
 

@@ -426,7 +426,7 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpR
             await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
             raise refused
     else:
-        await renew_session(call.db, call, grant.session_id)
+        await renew_session(call.db, call, grant.session_id, signed_in.customer_id)
     return json_response(
         await issue_tokens(call, client, renewed, signed_in, resource=resource, scopes=scopes, first=False)
     )

@@ -18,8 +18,10 @@ from postern.identity.access.model import SubjectMissing
 from postern.identity.customers.requirements import (
     SignInRequirement,
     is_multi_factor,
+    meets_rules,
     meets_sso_requirement,
     read_requirements,
+    session_limits,
 )
 from postern.identity.customers.tokens import JWT_TYP, is_published_key, issuer_of, public_key, signing_key
 from postern.identity.oauth import resource_store
@@ -113,6 +115,11 @@ async def meets_requirements(call: Call, signed_in: SignedInCustomer) -> bool:
     )
     settings = project.settings.sign_in
     if not meets_sso_requirement(required, signed_in.sso_organization_id, project_requires_sso=settings.require_sso):
+        return False
+    if not meets_rules(required, signed_in.methods, signed_in.sso_organization_id):
+        return False
+    lifetime, _ = session_limits(required)
+    if lifetime is not None and signed_in.authenticated_at + lifetime <= call.now:
         return False
     return not (required.mfa or settings.require_mfa) or is_multi_factor(signed_in.methods)
 

@@ -104,6 +104,14 @@ JoinReason = Literal[
     "CUSTOMER_BANNED",
 ]
 
+SignInMethod = Literal["PASSWORD", "EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "SOCIAL", "SSO"]
+"""A sign-in method that an organization can allow. SOCIAL: the project's sign-in providers; SSO: a connection of an
+organization."""
+AllowedMethods = Annotated[list[SignInMethod], msgspec.Meta(min_length=1, max_length=6)]
+SessionLifetime = Annotated[int, msgspec.Meta(ge=15, le=43_200)]
+SessionIdle = Annotated[int, msgspec.Meta(ge=5, le=10_080)]
+"""Not shorter than an access token is valid, because apps refresh sessions only when it has expired."""
+
 Name = DisplayName
 Slug = Annotated[
     str,
@@ -140,6 +148,15 @@ class OrganizationInvitationMissing(Missing, code="invitation_missing"):
 
 class OrganizationDomainMissing(Missing):
     """There is no such organization domain."""
+
+
+class OwnersLockedOut(Conflict):
+    """No OWNER of the organization could sign in by one of these methods."""
+
+    next = (
+        "Let an OWNER set up one of the methods first, allow another method too, or repeat this with `allowLockOut: "
+        "true`: your own administrators can still change the organization."
+    )
 
 
 class SlugTaken(Conflict):
@@ -226,6 +243,12 @@ class Organization(Record):
     sign-on."""
     require_mfa: bool
     """Whether its members must sign in with a second factor; members without one must set it up first."""
+    allowed_methods: list[SignInMethod] | None
+    """The methods by which its members can sign in; null for all."""
+    session_lifetime_minutes: int | None
+    """How long after the sign-in sessions of its members end, even if they are used; null for 30 days."""
+    session_idle_minutes: int | None
+    """How long without a refresh sessions of its members end; null for 7 days."""
     created_at: Moment
     updated_at: Moment
     member_count: int
@@ -453,6 +476,14 @@ class OrganizationChange(Body):
     Requires a working connection."""
     require_mfa: bool | UnsetType = UNSET
     """Whether members must sign in with a second factor; members without one must set it up first."""
+    allowed_methods: AllowedMethods | None | UnsetType = UNSET
+    """The methods by which members can sign in; null for all."""
+    session_lifetime_minutes: SessionLifetime | None | UnsetType = UNSET
+    """How long after the sign-in sessions of members end, even if they are used; null for 30 days."""
+    session_idle_minutes: SessionIdle | None | UnsetType = UNSET
+    """How long without a refresh sessions of members end; null for 7 days."""
+    allow_lock_out: bool = False
+    """Whether to set `allowedMethods` even if no OWNER could sign in then."""
 
 
 class NewOrganizationMember(Body):

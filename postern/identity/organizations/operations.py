@@ -18,6 +18,7 @@ from postern.identity.organizations.model import (
     OrganizationExternalIdTaken,
     OrganizationMissing,
     OrganizationRef,
+    OwnersLockedOut,
     SlugTaken,
     Status,
 )
@@ -119,7 +120,14 @@ async def get_organization(call: Call, id: UUID) -> Organization:
 @patch(
     f"{ORGANIZATIONS}/{{id}}",
     needs="organizations:write",
-    problems=(OrganizationMissing, SlugTaken, OrganizationExternalIdTaken, SsoNotReady, SsoStillRequired),
+    problems=(
+        OrganizationMissing,
+        SlugTaken,
+        OrganizationExternalIdTaken,
+        SsoNotReady,
+        SsoStillRequired,
+        OwnersLockedOut,
+    ),
     example={"status": "SUSPENDED"},
 )
 async def change_organization(call: Call, id: UUID, data: OrganizationChange) -> Organization:
@@ -135,24 +143,36 @@ async def change_organization(call: Call, id: UUID, data: OrganizationChange) ->
     With `requireMfa` its members must sign in with a second factor. Members without one must set up an authenticator
     app first (`mfaEnrollmentRequired`), and sessions without one end when their access token expires. Neither
     requirement applies while the organization is suspended. Honours `If-Match`.
+
+    With `allowedMethods` its members can sign in only by these methods (403 `sign_in_method_not_allowed`), and with
+    `sessionLifetimeMinutes` and `sessionIdleMinutes` their sessions end earlier. If an OWNER exists and none could sign
+    in, the response is 409, unless `allowLockOut` is set.
     """
     async with call.db.transaction() as tx:
-        if data.require_sso is True or data.status == "SUSPENDED":
+        if data.require_sso is True or data.status == "SUSPENDED" or isinstance(data.allowed_methods, list):
             # Not a quota: serialises changes that require single sign-on, or may disable its last working connection.
             await tx.lock_quota("required sso", call.project_id)
         row = await lock_organization(tx, call, id)
         call.require_match(row.updated_at)
-        new = replace(row, **fields_set(data))
+        changes = fields_set(data)
+        del changes["allow_lock_out"]
+        new = replace(row, **changes)
         await _require_not_taken(tx, call, id, external_id=new.external_id, slug=new.slug)
         if data.metadata is not UNSET:
             new = replace(new, metadata=merged_metadata(row.metadata, data.metadata))
         if new.require_sso and not row.require_sso and not await sso_works(tx, call.project_id, id):
             raise SsoNotReady
+        if new.allowed_methods is not None:
+            new = replace(new, allowed_methods=list(dict.fromkeys(new.allowed_methods)))
+        if new.allowed_methods != row.allowed_methods or (new.require_sso and not row.require_sso):
+            await _require_usable_methods(tx, call, new, allow_lock_out=data.allow_lock_out)
         # Suspending the organization disables its connections, which may be the last ones of the project that work.
         async with require_sso_works_after(tx, call, None):
             await store.update_organization(tx, new, now=call.now)
         details: dict[str, Any] = {"name": new.name, "status": new.status}
-        details |= {"requireSso": new.require_sso, "requireMfa": new.require_mfa}
+        details |= {"requireSso": new.require_sso, "requireMfa": new.require_mfa, "allowedMethods": new.allowed_methods}
+        details |= {"sessionLifetimeMinutes": new.session_lifetime_minutes}
+        details |= {"sessionIdleMinutes": new.session_idle_minutes}
         await events.record(tx, call, "organization.updated", id, **details)
         await audit.record(tx, call, "organization.updated", "Organization", id, **details)
         return await require_organization(tx, call, id)
@@ -207,7 +227,8 @@ async def require_sso_works_after(tx: Transaction, call: Call, organization_id: 
     """A context manager around a change that may disable a connection. Raises SsoStillRequired at the end of the block
     if single sign-on is required, and worked before the change, but does not work after it.
 
-    Checks the project's requirement and, unless `organization_id` is None, the organization's. Call
+    Checks the project's requirement and, unless `organization_id` is None, the organization's; it also requires single
+    sign-on if it allows no other method. Call
     `tx.lock_quota("required sso", project_id)` before taking other locks: it serialises such changes.
     """
     project = await projects.require_project(tx, call.project_id)
@@ -215,7 +236,8 @@ async def require_sso_works_after(tx: Transaction, call: Call, organization_id: 
     required_by: list[UUID | None] = [None] if project.settings.sign_in.require_sso else []
     if organization_id is not None:
         organization = await require_organization(tx, call, organization_id)
-        required_by += [organization_id] if organization.require_sso and organization.status == "ACTIVE" else []
+        sso_only = organization.require_sso or organization.allowed_methods == ["SSO"]
+        required_by += [organization_id] if sso_only and organization.status == "ACTIVE" else []
     worked_before = [scope_id for scope_id in required_by if await sso_works(tx, call.project_id, scope_id)]
     yield
     for scope_id in worked_before:
@@ -226,6 +248,28 @@ async def require_sso_works_after(tx: Transaction, call: Call, organization_id: 
 def ref_of(row: Organization) -> OrganizationRef:
     """The id, name and slug of an organization, as other responses contain them."""
     return build_view(OrganizationRef, row)
+
+
+async def _require_usable_methods(tx: Transaction, call: Call, row: Organization, *, allow_lock_out: bool) -> None:
+    """Raise SsoNotReady if an organization allows nothing but single sign-on, and has no connection that works.
+
+    Unless `allow_lock_out`, raise OwnersLockedOut if no OWNER could sign in by one of its allowed methods.
+    """
+    allowed = row.allowed_methods
+    if allowed is None:
+        return
+    works = "SSO" in allowed and await sso_works(tx, call.project_id, row.id)
+    if allowed == ["SSO"] and not works:
+        raise SsoNotReady
+    if works or allow_lock_out:
+        return
+    settings = (await projects.require_project(tx, call.project_id)).settings.sign_in
+    usable = [method for method in allowed if method == "SOCIAL" or method in settings.methods]
+    if row.require_sso or settings.require_sso:
+        usable = []  # All other methods are refused, even if they are allowed.
+    owners = await store.owners_sign_in(tx, project_id=call.project_id, organization_id=row.id, methods=list(usable))
+    if owners.has_owners and not owners.one_can:
+        raise OwnersLockedOut
 
 
 async def _require_not_taken(

@@ -148,6 +148,8 @@ async def lock_organization_shared(tx: Transaction, *, project_id: UUID, id: UUI
 @statement("""
     update organizations set name = %(name)s, slug = %(slug)s, external_id = %(external_id)s, status = %(status)s,
         metadata = %(metadata)s, require_sso = %(require_sso)s, require_mfa = %(require_mfa)s,
+        allowed_methods = %(allowed_methods)s, session_lifetime_minutes = %(session_lifetime_minutes)s,
+        session_idle_minutes = %(session_idle_minutes)s,
         entitlements_version = entitlements_version + (status <> %(status)s)::int, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
@@ -160,6 +162,35 @@ async def update_organization(tx: Transaction, row: Organization, *, now: Moment
 """)
 async def advance_entitlements_version(tx: Transaction, *, project_id: UUID, id: UUID, steps: int) -> None:
     """Add `steps` to the organization's counter of changed entitlements."""
+
+
+class OwnersSignIn(Record):
+    """Whether an organization has an OWNER, and whether one of them can sign in by given methods."""
+
+    has_owners: bool
+    one_can: bool
+
+
+# Whether an OWNER has a password, an address, a passkey or an account at an enabled provider, as far as these are among
+# `methods`.
+@statement("""
+    select count(*) > 0 as has_owners, coalesce(bool_or(
+            ('PASSWORD' = any(%(methods)s) and customer.password_hash is not null)
+            or (array['EMAIL_CODE', 'EMAIL_LINK'] && %(methods)s::text[] and customer.email is not null)
+            or ('PASSKEY' = any(%(methods)s) and 'PASSKEY' = any(customer.providers))
+            or ('SOCIAL' = any(%(methods)s) and exists (
+                select from customer_providers provider
+                where provider.project_id = customer.project_id and provider.enabled
+                  and provider.key = any(customer.providers)
+                  /*distributed and provider.project_id = :project */))), false) as one_can
+    from organization_members member
+    join customers customer on customer.project_id = member.project_id and customer.id = member.customer_id
+    where member.project_id = %(project_id)s and member.organization_id = %(organization_id)s
+      and 'OWNER' = any(member.roles)
+""")
+async def owners_sign_in(
+    db: Queries, *, project_id: UUID, organization_id: UUID, methods: list[str]
+) -> OwnersSignIn: ...
 
 
 # Mark an organization as DELETED; its rows in other tables are due for deletion now. Its slug becomes free: the new one

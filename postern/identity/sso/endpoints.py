@@ -20,26 +20,37 @@ from msgspec.structs import replace
 from postern.identity.customers.mailed_challenges import EmailOnly
 from postern.identity.customers.model import SIGN_IN_CALLERS, Url
 from postern.identity.customers.providers import CodeChallenge, OpaqueParameter, require_flow_redirect
-from postern.identity.customers.requirements import SsoEntry
+from postern.identity.customers.requirements import SsoChoice, SsoEntry
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import keys, pages, rules, store
 from postern.identity.sso.login import CheckedLogin, SignOnRefused, accept_login, check_login, consume_assertion_id
 from postern.identity.sso.model import (
+    CONNECTIONS_PER_ORGANIZATION,
     MAX_OPEN_REQUESTS,
     METADATA_MIN_INTERVAL,
     REQUEST_LIFE,
     TRACE_RETENTION,
     TRACES_PER_CONNECTION,
+    ConnectionKind,
     KeyRow,
     Kind,
     LoginRefusal,
+    ProvenSignOn,
     RequestRow,
     SsoConnectionMissing,
     SsoLookup,
+    SsoLookupChoice,
+    SsoProfile,
     SsoTrace,
 )
-from postern.identity.sso.service_provider import connection_settings, is_valid_test_ticket, metadata_of, urls_of
-from postern.identity.sso.store import ConnectionWithOrganization
+from postern.identity.sso.service_provider import (
+    connection_settings,
+    is_valid_test_ticket,
+    login_url_of,
+    metadata_of,
+    urls_of,
+)
+from postern.identity.sso.store import ConnectionWithOrganization, WorkingConnection
 from postern.kernel.database.statements import Queries
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.cookies import cookie, cookie_name
@@ -50,7 +61,7 @@ from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Moment, Record, new_id, to_plain
 from postern.platform.projects import operations as projects
 from postern.protocols.saml.request import authn_request, new_message_id, post_fields, redirect_url
-from postern.protocols.saml.response import SamlLogin, read_response
+from postern.protocols.saml.response import read_response
 from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason, SsoTraceStep
 from postern.security.secrets import new_token
 from postern.web.languages import text
@@ -68,6 +79,9 @@ TRACE_RATE = RateLimit("sso-traces", 30, timedelta(minutes=1))
 traces."""
 
 
+TestTicket = Annotated[str, msgspec.Meta(max_length=200)]
+
+
 class SsoUnavailable(Conflict):
     """Single sign-on by this connection is unavailable: the connection is inactive, its domain is not verified, or the
     organization is suspended."""
@@ -82,6 +96,7 @@ class PublicConnection(Record):
 
     row: ConnectionWithOrganization
     sp_keys: list[KeyRow]
+    """Empty for connections by OpenID Connect."""
 
 
 @get("/projects/{project_id}/auth/sso", accepts=SIGN_IN_CALLERS)
@@ -90,8 +105,9 @@ async def find_sso_connection(
 ) -> SsoLookup:
     """Find the single sign-on connection that serves the domain of an e-mail address.
 
-    Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null if there is
-    no connection, if the domain is no longer verified, or if the organization is suspended.
+    Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. If `choices` is not null, let
+    the person choose one of them first. All other fields are null if there is no connection, if the domain is no longer
+    verified, or if the organization is suspended.
     """
     call.world.limiter.take(SIGN_IN_RATE, f"{call.project_id}|{call.origin.ip}")
     await projects.require_project(call.db, call.project_id)
@@ -101,15 +117,27 @@ async def find_sso_connection(
         domain = rules.as_connection_domain(domain_of(email))
     except Invalid:
         domain = ""
-    row = await store.connection_for_domain(call.db, project_id=call.project_id, domain=domain)
-    if row is None:
+    rows = await store.connections_for_domain(
+        call.db, project_id=call.project_id, domain=domain, limit=CONNECTIONS_PER_ORGANIZATION
+    )
+    if not rows:
         return SsoLookup(connection_id=None, organization_id=None, name=None, login_url=None)
     return SsoLookup(
-        connection_id=row.id,
-        organization_id=row.organization_id,
-        name=row.name,
-        login_url=urls_of(call.world, row.id).login_url,
+        connection_id=rows[0].id,
+        organization_id=rows[0].organization_id,
+        name=rows[0].name,
+        login_url=login_url_of(call.world, rows[0].kind, rows[0].id),
+        choices=[
+            SsoLookupChoice(connection_id=row.id, name=row.name, login_url=login_url_of(call.world, row.kind, row.id))
+            for row in _choices(rows)
+        ]
+        or None,
     )
+
+
+def _choices(rows: list[WorkingConnection]) -> list[WorkingConnection]:
+    """The connections among which the person must choose: all, if there are several and none is for the domain."""
+    return rows if len(rows) > 1 and not rows[0].for_domain else []
 
 
 @post("/projects/{project_id}/auth/sso", accepts=SIGN_IN_CALLERS, example={"email": "maria@acme.example"})
@@ -125,7 +153,10 @@ async def sso_entry_of_address(call: Call, email: str) -> SsoEntry | None:
     Raises the problems of `find_sso_connection`.
     """
     lookup = await find_sso_connection(call, email)
-    return SsoEntry(name=lookup.name, login_url=lookup.login_url) if lookup.name and lookup.login_url else None
+    if not lookup.name or not lookup.login_url:
+        return None
+    choices = [SsoChoice(name=choice.name, login_url=choice.login_url) for choice in lookup.choices or []]
+    return SsoEntry(name=lookup.name, login_url=lookup.login_url, choices=choices)
 
 
 async def sso_entry_of_organization(
@@ -133,15 +164,30 @@ async def sso_entry_of_organization(
 ) -> SsoEntry | None:
     """The name and login URL of a working connection of an organization, preferably of the one for `domain`, to
     which the hosted pages link; None if there is none."""
-    row = await store.working_connection(db, project_id=call.project_id, organization_id=organization_id, domain=domain)
-    return None if row is None else SsoEntry(name=row.name, login_url=urls_of(call.world, row.id).login_url)
+    rows = await store.working_connections(
+        db,
+        project_id=call.project_id,
+        organization_id=organization_id,
+        domain=domain,
+        limit=CONNECTIONS_PER_ORGANIZATION,
+    )
+    if not rows:
+        return None
+    first, *_ = entries = [
+        SsoChoice(name=row.name, login_url=login_url_of(call.world, row.kind, row.id)) for row in rows
+    ]
+    choices = entries if _choices(rows) else []
+    return SsoEntry(name=first.name, login_url=first.login_url, choices=choices)
 
 
 async def has_working_connection(db: Queries, project_id: UUID, organization_id: UUID | None) -> bool:
     """Whether an organization, or if it is None any organization of the project, has a connection by which members can
     sign in now."""
-    connection = await store.working_connection(db, project_id=project_id, organization_id=organization_id, domain=None)
-    return connection is not None
+    return bool(
+        await store.working_connections(
+            db, project_id=project_id, organization_id=organization_id, domain=None, limit=1
+        )
+    )
 
 
 async def has_working_account(db: Queries, project_id: UUID, customer_id: UUID) -> bool:
@@ -164,7 +210,7 @@ async def has_active_connection(call: Call) -> bool:
 )
 async def get_public_sso_metadata(call: Call, conn_id: UUID) -> HttpResponse:
     """Get the service provider metadata, at a URL that the identity provider can fetch."""
-    call, connection = await public_connection(call, conn_id)
+    call, connection = await public_connection(call, conn_id, "SAML")
     return HttpResponse(metadata_of(urls_of(call.world, conn_id), connection.sp_keys), media_type="application/xml")
 
 
@@ -182,7 +228,7 @@ async def begin_sso(
     redirect_url: Url | None = None,
     code_challenge: CodeChallenge | None = None,
     state: OpaqueParameter = "",
-    test: Annotated[str, msgspec.Meta(max_length=200)] | None = None,
+    test: TestTicket | None = None,
 ) -> HttpResponse:
     """Start single sign-on: redirect the browser to the identity provider.
 
@@ -190,7 +236,37 @@ async def begin_sso(
     with `error`. Exchange the code at `auth/token`: with the verifier if you sent a `codeChallenge` (S256, RFC 7636),
     otherwise with a secret key. A `test` link shows the result as a page instead, and needs no `redirectUrl`.
     """
-    call, connection = await public_connection(call, conn_id)
+    call, connection = await public_connection(call, conn_id, "SAML")
+    request_row, cookie_header = await begin_request(
+        call,
+        request,
+        connection,
+        new_message_id(),
+        redirect_url=redirect_url,
+        code_challenge=code_challenge,
+        state=state,
+        test=test,
+    )
+    return _redirect_to_provider(call, connection, request_row.message_id, cookie_header)
+
+
+async def begin_request(
+    call: Call,
+    request: RawRequest,
+    connection: PublicConnection,
+    message_id: str,
+    *,
+    redirect_url: str | None,
+    code_challenge: str | None,
+    state: str,
+    test: str | None,
+) -> tuple[RequestRow, str]:
+    """Check that a sign-on or test may begin, and store its request. Returns the request, and the `Set-Cookie` header
+    that binds it to the browser. The parameters are those of `begin_sso`.
+
+    Raises SsoUnavailable, SsoTestInvalid and Invalid.
+    """
+    conn_id = connection.row.id
     if test is None:
         if (
             connection.row.status != "ACTIVE"
@@ -204,8 +280,7 @@ async def begin_sso(
         await require_flow_redirect(call, project, redirect_url)
     elif not is_valid_test_ticket(call.world, conn_id, test, call.now):
         raise SsoTestInvalid
-    browser_secret, cookie_header = _browser_secret_and_cookie(call, request, conn_id)
-    message_id = new_message_id()
+    browser_secret, cookie_header = _browser_secret_and_cookie(call, request, connection)
     request_row = RequestRow(
         project_id=call.project_id,
         id=new_id(),
@@ -221,7 +296,7 @@ async def begin_sso(
         due_at=call.now + REQUEST_LIFE,
     )
     await store.insert_request(call.db, request_row)
-    return _redirect_to_provider(call, connection, message_id, cookie_header)
+    return request_row, cookie_header
 
 
 @post(
@@ -243,10 +318,10 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
     Redirects the browser to the app with a code, or with `error`. An invalid response, or one for another browser,
     returns a page with the reason; the operation `…/traces` lists every check.
     """
-    call, connection = await public_connection(call, conn_id)
+    call, connection = await public_connection(call, conn_id, "SAML")
     form = await request.form()
     raw = form.get("SAMLResponse")
-    open_requests = await _open_requests(call, request, conn_id)
+    open_requests = await open_requests_of(call, request, conn_id)
     try:
         # In a thread: a valid response takes about 1 ms, but a maliciously large one about 30 ms (`bench.saml`).
         saml_login = await asyncio.to_thread(
@@ -267,20 +342,30 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
             await _refresh_metadata_early(call, conn_id)
         if test_request:
             return pages.trace_page("The test failed", rejection.detail, rejection.trace, [], reason=rejection.reason)
-        return _refusal_page(call, rejection.reason)
+        return refusal_page(call, rejection.reason)
     request_row = next(
         (open_request for open_request in open_requests if open_request.message_id == saml_login.in_response_to), None
     )
+    return await finish_sign_on(call, connection.row, rules.saml_sign_on(connection.row, saml_login), request_row)
+
+
+async def finish_sign_on(
+    call: Call, row: ConnectionWithOrganization, sign_on: ProvenSignOn, request_row: RequestRow | None
+) -> HttpResponse:
+    """Sign the user of a valid assertion or ID token in, or show the result of a test. `request_row` is None if the
+    sign-on started at the identity provider."""
     is_test = request_row is not None and request_row.kind == "TEST"
-    checked_login = await check_login(call.db, call, connection.row, saml_login, test=is_test)
+    checked_login = await check_login(call.db, call, row, sign_on, test=is_test)
     if request_row is not None and is_test:
-        return await _test_result_page(call, connection.row, saml_login, request_row, checked_login)
-    return await _complete_login(call, connection.row, saml_login, request_row, checked_login)
+        return await _test_result_page(call, row, sign_on, request_row, checked_login)
+    return await _complete_login(call, row, sign_on, request_row, checked_login)
 
 
-async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConnection]:
+async def public_connection(
+    call: Call, conn_id: UUID, kind: ConnectionKind | None = None
+) -> tuple[Call, PublicConnection]:
     """Find a connection by the id in a public URL. Returns a copy of `call` with the connection's project and with the
-    connection as caller, and the connection.
+    connection as caller, and the connection. There is none if `kind` is not None and the connection has another one.
 
     Raises SsoConnectionMissing, and TooManyRequests beyond SIGN_IN_RATE.
     """
@@ -291,7 +376,7 @@ async def public_connection(call: Call, conn_id: UUID) -> tuple[Call, PublicConn
         call.db, project_id=project_id, organization_id=None, id=conn_id, before=None, limit=1
     )
     sp_keys = await store.keys(call.db, project_id=project_id, connection_ids=[conn_id])
-    if not rows or not sp_keys:
+    if not rows or kind not in (None, rows[0].kind) or (rows[0].kind == "SAML" and not sp_keys):
         raise SsoConnectionMissing
     caller = Caller(kind="anonymous", actor_type="SSO", actor_id=conn_id, actor_label=rows[0].name)
     return dataclasses.replace(call, project_id=project_id, caller=caller), PublicConnection(
@@ -310,7 +395,8 @@ async def record_trace(
     profile: dict[str, Any] | None = None,
     customer_id: UUID | None = None,
 ) -> None:
-    """Record the checks of a SAML message as a trace: REFUSED if `reason` is set, otherwise ACCEPTED.
+    """Record the checks of a message of an identity provider as a trace: REFUSED if `reason` is set, otherwise
+    ACCEPTED.
 
     Refused messages beyond TRACE_RATE are not recorded.
     """
@@ -374,7 +460,7 @@ def _redirect_to_provider(
 async def _complete_login(
     call: Call,
     row: ConnectionWithOrganization,
-    saml_login: SamlLogin,
+    sign_on: ProvenSignOn,
     request_row: RequestRow | None,
     checked_login: CheckedLogin,
 ) -> HttpResponse:
@@ -382,40 +468,40 @@ async def _complete_login(
 
     `request_row` is None if the sign-on started at the identity provider.
     """
-    steps = [*saml_login.trace, *checked_login.steps]
+    steps = [*sign_on.trace, *checked_login.steps]
     target_url = request_row.redirect_url if request_row else await _idp_initiated_redirect_url(call, row)
     parameters = {"state": request_row.state} if request_row and request_row.state else {}
     try:
         if target_url is None:
             detail = "Sign-on started at the identity provider, and there is no valid `defaultRedirectUrl`."
             raise SignOnRefused(LoginRefusal.NOWHERE_TO_GO, detail)
-        result = await accept_login(call, row, saml_login, request_row, checked_login)
+        result = await accept_login(call, row, sign_on, request_row, checked_login)
     except SignOnRefused as refused:
         steps.append(SsoTraceStep(step="sign-on", ok=False, detail=refused.detail))
         await record_trace(call, row.id, "SIGN_ON", steps, reason=refused.reason, detail=refused.detail)
         if request_row and target_url and refused.reason != LoginRefusal.REPLAYED:
-            return pages.redirect_to(_with_query(target_url, error=refused.reason.lower(), **parameters), status=303)
-        return _refusal_page(call, refused.reason)
+            return pages.redirect_to(with_query(target_url, error=refused.reason.lower(), **parameters), status=303)
+        return refusal_page(call, refused.reason)
     await record_trace(call, row.id, "SIGN_ON", steps, customer_id=result.customer_id)
     if not request_row:
         parameters["connectionId"] = str(row.id)
-    return pages.redirect_to(_with_query(target_url, code=result.code, **parameters), status=303)
+    return pages.redirect_to(with_query(target_url, code=result.code, **parameters), status=303)
 
 
 async def _test_result_page(
     call: Call,
     row: ConnectionWithOrganization,
-    saml_login: SamlLogin,
+    sign_on: ProvenSignOn,
     request_row: RequestRow,
     checked_login: CheckedLogin,
 ) -> HttpResponse:
     """The result page of a test. The assertion is consumed, and no customer is created."""
-    profile = {**to_plain(checked_login.profile), "attributes": saml_login.attributes, "nameId": saml_login.name_id}
-    steps = [*saml_login.trace, *checked_login.steps]
+    profile = {**to_plain(checked_login.profile), "attributes": sign_on.attributes, "nameId": sign_on.name_id}
+    steps = [*sign_on.trace, *checked_login.steps]
     refusal = checked_login.refusal
     try:
         async with call.db.transaction() as tx:
-            await consume_assertion_id(tx, call, row, saml_login, request_row)
+            await consume_assertion_id(tx, call, row, sign_on, request_row)
             if refusal is None:
                 await store.set_tested(
                     tx, project_id=call.project_id, id=row.id, if_updated_at=row.updated_at, now=call.now
@@ -424,22 +510,22 @@ async def _test_result_page(
         refusal = (refused.reason, refused.detail)
     reason, detail = refusal or (None, None)
     await record_trace(call, row.id, "TEST", steps, reason=reason, detail=detail, profile=profile)
-    profile_lines = _profile_lines(checked_login.profile, saml_login)
+    profile_lines = _profile_lines(checked_login.profile, sign_on)
     if reason:
         return pages.trace_page("The test failed", detail or "", steps, profile_lines, reason=reason)
     return pages.trace_page("The test succeeded", "Users like this one can sign on.", steps, profile_lines)
 
 
-def _profile_lines(profile: rules.SsoProfile, saml_login: SamlLogin) -> list[tuple[str, str]]:
+def _profile_lines(profile: SsoProfile, sign_on: ProvenSignOn) -> list[tuple[str, str]]:
     """The profile as lines: the mapped fields, then the attributes as they were sent."""
     mapped_fields = [
         ("Subject", profile.subject or "no persistent identifier"),
         ("E-mail address", profile.email or "none"),
         ("Name", profile.name or "none"),
         ("Groups", ", ".join(profile.groups) or "none"),
-        ("Name identifier", saml_login.name_id),
+        ("Name identifier", sign_on.name_id),
     ]
-    return mapped_fields + [(name, ", ".join(values)) for name, values in saml_login.attributes.items()]
+    return mapped_fields + [(name, ", ".join(values)) for name, values in sign_on.attributes.items()]
 
 
 async def _idp_initiated_redirect_url(call: Call, row: ConnectionWithOrganization) -> str | None:
@@ -449,7 +535,7 @@ async def _idp_initiated_redirect_url(call: Call, row: ConnectionWithOrganizatio
     return url if url in project.settings.sign_in.redirect_urls else None
 
 
-async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list[RequestRow]:
+async def open_requests_of(call: Call, request: RawRequest, conn_id: UUID) -> list[RequestRow]:
     """The requests that this browser started and that have no response yet, newest first."""
     token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
     if not BROWSER_SECRET_PATTERN.fullmatch(token):
@@ -465,22 +551,24 @@ async def _open_requests(call: Call, request: RawRequest, conn_id: UUID) -> list
     )
 
 
-def _browser_secret_and_cookie(call: Call, request: RawRequest, conn_id: UUID) -> tuple[str, str]:
+def _browser_secret_and_cookie(call: Call, request: RawRequest, connection: PublicConnection) -> tuple[str, str]:
     """The secret that binds requests to this browser, and the cookie that stores it."""
     token = request.cookies.get(cookie_name(call.world.settings, COOKIE), "")
     if not BROWSER_SECRET_PATTERN.fullmatch(token):
         token = new_token(40)
     settings, seconds = call.world.settings, int(REQUEST_LIFE.total_seconds())
-    # The response is posted from another site, and browsers accept SameSite=None only with TLS.
-    site = "None" if settings.has_tls else None
-    return token, cookie(settings, COOKIE, token, path=f"/sso/saml/{conn_id}", seconds=seconds, same_site=site)
+    # A SAML response is posted from another site, and browsers accept SameSite=None only with TLS.
+    site = "None" if settings.has_tls and connection.row.kind == "SAML" else None
+    path = f"/sso/{connection.row.kind.lower()}/{connection.row.id}"
+    return token, cookie(settings, COOKIE, token, path=path, seconds=seconds, same_site=site)
 
 
 def _browser_digest(call: Call, token: str) -> bytes:
     return call.world.secrets.digest("sso-browser", token)
 
 
-def _refusal_page(call: Call, reason: str) -> HttpResponse:
+def refusal_page(call: Call, reason: str) -> HttpResponse:
+    """A page with the reason why a sign-on was refused."""
     # Only administrators see the details of the message, in the trace.
     return pages.message_page(
         call,
@@ -494,7 +582,8 @@ def _refusal_page(call: Call, reason: str) -> HttpResponse:
     )
 
 
-def _with_query(url: str, **parameters: str) -> str:
+def with_query(url: str, **parameters: str) -> str:
+    """A URL with more parameters in its query."""
     return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
 

@@ -1,6 +1,7 @@
-"""Sign-in of a customer by a valid assertion: checks, the customer, and roles in the organization.
+"""Sign-in of a customer by a valid assertion or ID token: checks, the customer, and roles in the organization.
 
-Everything happens in one transaction, so that an assertion can be used only once and a refused sign-on changes nothing.
+Everything happens in one transaction, so that an assertion can be used only once and a refused sign-on changes
+nothing.
 """
 
 from datetime import timedelta
@@ -27,8 +28,14 @@ from postern.identity.organizations.members import join_without_call, replace_ro
 from postern.identity.organizations.model import TooManyOrganizationMembers
 from postern.identity.organizations.rules import domain_of
 from postern.identity.sso import rules, store
-from postern.identity.sso.model import SIGN_ON_RETENTION, SKEW_MAX_SECONDS, LoginRefusal, RequestRow
-from postern.identity.sso.rules import SsoProfile
+from postern.identity.sso.model import (
+    SIGN_ON_RETENTION,
+    SKEW_MAX_SECONDS,
+    LoginRefusal,
+    ProvenSignOn,
+    RequestRow,
+    SsoProfile,
+)
 from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
@@ -38,7 +45,6 @@ from postern.platform.events import operations as events
 from postern.platform.events.model import EventRow
 from postern.platform.projects import operations as projects
 from postern.platform.projects.quotas import PlanLimitReached
-from postern.protocols.saml.response import SamlLogin
 from postern.protocols.saml.trace import SsoTraceStep
 
 SKEW = timedelta(seconds=SKEW_MAX_SECONDS)
@@ -72,20 +78,22 @@ class LoginResult(Record):
 
 
 async def check_login(
-    db: Queries, call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, *, test: bool
+    db: Queries, call: Call, row: ConnectionWithOrganization, sign_on: ProvenSignOn, *, test: bool
 ) -> CheckedLogin:
-    """Evaluate all checks of a sign-on with a valid assertion. Changes nothing. With `test`, the connection need not be
-    active."""
-    profile = rules.profile_of(saml_login, row.options.attribute_mapping)
+    """Evaluate all checks of a sign-on with a valid assertion or ID token. Changes nothing. With `test`, the connection
+    need not be active."""
+    profile = sign_on.profile
     email_verified = False
     try:
         email, email_key = read_email(profile.email or "")
-        email_verified = await owner_of_domain(db, call.project_id, domain_of(email_key)) == row.organization_id
+        is_own_domain = await owner_of_domain(db, call.project_id, domain_of(email_key)) == row.organization_id
+        email_verified = is_own_domain and not sign_on.email_denied
     except Invalid:
         email = None
     profile = replace(profile, email=email)
     checks = rules.checks_of(
         row,
+        sign_on,
         profile,
         domain_verified=row.domain_verified,
         suspended=row.organization_status != "ACTIVE",
@@ -104,7 +112,7 @@ async def check_login(
 async def accept_login(
     call: Call,
     row: ConnectionWithOrganization,
-    saml_login: SamlLogin,
+    sign_on: ProvenSignOn,
     request_row: RequestRow | None,
     checked_login: CheckedLogin,
 ) -> LoginResult:
@@ -117,10 +125,10 @@ async def accept_login(
         raise SignOnRefused(*checked_login.refusal)
     try:
         try:
-            return await _sign_in(call, row, saml_login, request_row, checked_login)
+            return await _sign_in(call, row, sign_on, request_row, checked_login)
         except AccountNotLinked:
             # A concurrent sign-on may have created the customer; the second attempt then finds that customer.
-            return await _sign_in(call, row, saml_login, request_row, checked_login)
+            return await _sign_in(call, row, sign_on, request_row, checked_login)
     except AccountNotLinked as problem:
         raise SignOnRefused(LoginRefusal.ACCOUNT_NOT_LINKED, problem.detail) from None
     except IdentityHeld as problem:
@@ -139,7 +147,7 @@ async def accept_login(
 
 
 async def consume_assertion_id(
-    tx: Transaction, call: Call, row: ConnectionWithOrganization, saml_login: SamlLogin, request_row: RequestRow | None
+    tx: Transaction, call: Call, row: ConnectionWithOrganization, sign_on: ProvenSignOn, request_row: RequestRow | None
 ) -> UUID:
     """Store a sign-on, which marks the assertion as used, and mark the request as answered. Returns the id of the
     sign-on. Raises SignOnRefused if the assertion was used or the request was answered before."""
@@ -149,10 +157,10 @@ async def consume_assertion_id(
         project_id=call.project_id,
         id=sign_on_id,
         connection_id=row.id,
-        issuer=saml_login.issuer,
-        assertion_id=saml_login.assertion_id,
+        issuer=sign_on.issuer,
+        assertion_id=sign_on.message_id,
         created_at=call.now,
-        due_at=Moment.of(saml_login.not_on_or_after) + SKEW,
+        due_at=Moment.of(sign_on.not_on_or_after) + SKEW,
     )
     if not is_first_use or (
         request_row is not None
@@ -200,7 +208,7 @@ async def on_deletions(tx: Transaction, deletions: list[EventRow]) -> None:
 async def _sign_in(
     call: Call,
     row: ConnectionWithOrganization,
-    saml_login: SamlLogin,
+    sign_on: ProvenSignOn,
     request_row: RequestRow | None,
     checked_login: CheckedLogin,
 ) -> LoginResult:
@@ -208,7 +216,7 @@ async def _sign_in(
     profile = checked_login.profile
     options = row.options
     async with call.db.transaction() as tx:
-        sign_on_id = await consume_assertion_id(tx, call, row, saml_login, request_row)
+        sign_on_id = await consume_assertion_id(tx, call, row, sign_on, request_row)
         customer = await find_or_create_customer(
             tx,
             call,
@@ -225,27 +233,24 @@ async def _sign_in(
             project_id=call.project_id,
             id=sign_on_id,
             customer_id=customer.id,
-            name_id=saml_login.name_id,
-            name_id_format=saml_login.format,
-            session_index=saml_login.session_index,
+            name_id=sign_on.name_id,
+            name_id_format=sign_on.name_id_format,
+            session_index=sign_on.session_index,
+            logout_hint=sign_on.logout_hint,
             until=call.now + SIGN_ON_RETENTION,
         )
         details: dict[str, Any] = {"organizationId": str(row.organization_id), "customerId": str(customer.id)}
         await events.record(tx, call, "sso.signed_in", row.id, **details, roles=roles)
         code_challenge = request_row.code_challenge if request_row else None
-        idp_session_end = saml_login.session_not_on_or_after
-        # The session must end no later than that of the identity provider (SAML profiles §4.1.4.3).
-        clock_skew = timedelta(seconds=row.options.clock_skew_seconds)
-        session_end = idp_session_end + clock_skew if idp_session_end else None
         code = await issue_grant(
             tx,
             call,
             customer,
             code_challenge,
-            methods=["fed", "mfa"] if rules.is_multi_factor(row, saml_login) else ["fed"],
+            methods=["fed", "mfa"] if sign_on.multi_factor else ["fed"],
             context=SignInContext(
                 via=f"{VIA_PREFIX}{sign_on_id}",
-                until=None if session_end is None else session_end.timestamp(),
+                until=None if sign_on.session_end is None else sign_on.session_end.timestamp(),
                 sso_organization_id=row.organization_id,
             ),
         )
@@ -253,10 +258,10 @@ async def _sign_in(
 
 
 def _external_identity(row: ConnectionWithOrganization, checked_login: CheckedLogin) -> ExternalIdentity:
-    """The identity of the user at the identity provider, from the assertion."""
+    """The identity of the user at the identity provider."""
     profile = checked_login.profile
     return ExternalIdentity(
-        provider="SAML",
+        provider="SAML" if row.kind == "SAML" else "SSO_OIDC",
         issuer=issuer_of(row),
         subject=profile.subject or "",
         email=profile.email,
@@ -291,7 +296,7 @@ async def _add_to_organization(
 
 
 def issuer_of(row: ConnectionWithOrganization) -> str:
-    """The `issuer` of external identities from a connection: the id of the connection and the entity id of the identity
-    provider, because another connection can have the same entity id.
+    """The `issuer` of external identities from a connection: the id of the connection and the entity id or issuer of
+    the identity provider, because another connection can have the same one.
     """
     return f"{row.id} {row.idp_entity_id}"

@@ -1,18 +1,15 @@
-"""SAML single logout, started by the identity provider or by the customer."""
+"""Single logout, started by the identity provider (SAML) or by the customer (both protocols)."""
 
 import asyncio
-from datetime import timedelta
-from typing import Final, Literal
 from urllib.parse import parse_qs
 from uuid import UUID
 
 from msgspec.structs import replace
 
 from postern.identity.customers.model import CUSTOMER
-from postern.identity.customers.providers import revoke_grants
 from postern.identity.customers.rules import require_redirect
 from postern.identity.customers.sessions import bearer_of, end_session
-from postern.identity.sso import keys, pages, store
+from postern.identity.sso import keys, oidc_endpoints, pages, store
 from postern.identity.sso.endpoints import (
     FORM_LIMIT,
     HTML,
@@ -21,12 +18,12 @@ from postern.identity.sso.endpoints import (
     public_connection,
     record_trace,
 )
-from postern.identity.sso.model import REQUEST_LIFE, RequestRow, SsoConnectionMissing, SsoSignOut, SsoSignOutRequest
+from postern.identity.sso.logged_out_sessions import end_sessions, logout_row
+from postern.identity.sso.model import REQUEST_LIFE, SsoConnectionMissing, SsoSignOut, SsoSignOutRequest
 from postern.identity.sso.service_provider import connection_settings
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import new_id
 from postern.platform.projects import operations as projects
 from postern.protocols.saml.logout import Binding, ReceivedLogoutRequest, read_logout_request, read_logout_response
 from postern.protocols.saml.request import (
@@ -37,13 +34,8 @@ from postern.protocols.saml.request import (
     post_fields,
     redirect_url,
 )
-from postern.protocols.saml.response import MAX_ISSUE_AGE, MAX_SKEW
 from postern.protocols.saml.trace import SamlRejected
-from postern.security.sessions import SessionMissing
 from postern.web.languages import text
-
-LOGOUT_ID_RETENTION: Final = MAX_ISSUE_AGE + 2 * MAX_SKEW + timedelta(minutes=1)
-"""How long ids of logout requests are kept to detect replays: longer than a request is valid."""
 
 
 @post(
@@ -67,10 +59,12 @@ async def sign_out_everywhere(call: Call, data: SsoSignOutRequest | None = None)
     if sign_on is None:
         return SsoSignOut(url=None)
     _, connection = await public_connection(call, sign_on.connection_id)
+    if connection.row.kind == "OIDC":
+        return SsoSignOut(url=await oidc_endpoints.logout_url(call, connection.row, sign_on, return_url))
     if connection.row.idp_slo_url is None or connection.row.idp_slo_binding != "REDIRECT":
         return SsoSignOut(url=None)
     message_id = new_message_id()
-    row = _logout_row(call, connection, "LOGOUT", message_id, REQUEST_LIFE)
+    row = logout_row(call, connection.row.id, "LOGOUT", message_id, REQUEST_LIFE)
     await store.insert_request(call.db, replace(row, redirect_url=return_url))
     message = logout_request(
         connection_settings(call.world, connection.row, connection.sp_keys, decrypting=False),
@@ -135,7 +129,7 @@ async def _handle_logout_request(
 
     `raw` is the query of the URL, which contains the relay state, or for Binding.POST the form field.
     """
-    call, connection = await public_connection(call, conn_id)
+    call, connection = await public_connection(call, conn_id, "SAML")
     try:
         incoming_request = await asyncio.to_thread(
             read_logout_request,
@@ -147,51 +141,15 @@ async def _handle_logout_request(
         )
     except SamlRejected as rejection:
         return await _reject_message(call, connection, rejection)
-    await _end_sessions(call, connection, incoming_request)
+    await end_sessions(
+        call,
+        conn_id,
+        incoming_request.id,
+        name_id=incoming_request.name_id,
+        session_indexes=incoming_request.session_indexes,
+    )
     await record_trace(call, conn_id, "LOGOUT", incoming_request.trace)
     return _send_logout_response(call, connection, incoming_request)
-
-
-def _logout_row(
-    call: Call,
-    connection: PublicConnection,
-    kind: Literal["LOGOUT", "PROVIDER_LOGOUT"],
-    message_id: str,
-    life: timedelta,
-) -> RequestRow:
-    return RequestRow(
-        project_id=call.project_id,
-        id=new_id(),
-        connection_id=connection.row.id,
-        kind=kind,
-        message_id=message_id,
-        created_at=call.now,
-        expires_at=call.now + life,
-        due_at=call.now + life,
-    )
-
-
-async def _end_sessions(call: Call, connection: PublicConnection, incoming_request: ReceivedLogoutRequest) -> None:
-    """End the sessions that a logout request names, and revoke codes that apps have not exchanged. A request that was
-    received before has no effect."""
-    name_id, indexes, project_id = incoming_request.name_id, incoming_request.session_indexes, call.project_id
-    row = _logout_row(call, connection, "PROVIDER_LOGOUT", incoming_request.id, LOGOUT_ID_RETENTION)
-    async with call.db.transaction() as tx:
-        if not await store.insert_logout_id(tx, replace(row, answered_at=call.now)):
-            return  # A replay must not end sessions that started after the original request.
-        sign_ons = await store.sign_ons_of_logout(
-            tx, project_id=project_id, connection_id=connection.row.id, name_id=name_id, session_indexes=indexes
-        )
-        for sign_on in sign_ons:
-            try:
-                await end_session(tx, call, sign_on.customer_id, sign_on.session_id)
-            except SessionMissing:
-                continue  # The session has ended already.
-        customer_ids = await store.clear_sign_ons(
-            tx, project_id=project_id, connection_id=connection.row.id, name_id=name_id, session_indexes=indexes
-        )
-        for customer_id in sorted({customer_id for customer_id in customer_ids if customer_id is not None}):
-            await revoke_grants(tx, call, customer_id)
 
 
 def _send_logout_response(
@@ -232,7 +190,7 @@ async def _handle_logout_response(
     call: Call, conn_id: UUID, raw: str, binding: Binding, relay_state: str | None
 ) -> HttpResponse:
     """Handle the provider's logout response. The browser returns to the app even if the response reports a failure."""
-    call, connection = await public_connection(call, conn_id)
+    call, connection = await public_connection(call, conn_id, "SAML")
     message_id = relay_state or ""  # `sign_out_everywhere` sent the message id as relay state.
     request_row = (
         await store.logout_request(

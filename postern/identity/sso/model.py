@@ -1,7 +1,7 @@
 """Records, request bodies, state machine and problems of single sign-on connections."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -39,9 +39,12 @@ WARNING_TIMES = (timedelta(days=30), timedelta(days=14), timedelta(days=7), time
 SKEW_MAX_SECONDS = 300
 GROUPS_LIMIT = 200
 """Maximum number of groups in `groupRoles`."""
-MAX_SUBJECT_CHARACTERS = 1_024
+MAX_SUBJECT_BYTES = 1_024
+"""In UTF-8. Together with an issuer, an index stores at most 2,704 bytes."""
 MAX_METADATA_CHARACTERS = 100 * 1024
 
+ConnectionKind = Literal["SAML", "OIDC"]
+"""The protocol of a connection."""
 Status = Literal["DRAFT", "ACTIVE", "INACTIVE"]
 ConnectionAction = Literal["ACTIVATE", "DEACTIVATE"]
 Kind = Literal["SIGN_ON", "TEST", "LOGOUT"]
@@ -71,8 +74,19 @@ IDP_COLUMNS = (
     "idp_metadata_url",
 )
 """Columns of `sso_connections` that the import of metadata sets."""
-TESTED_COLUMNS = ("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "idp_certificate", "options")
+TESTED_COLUMNS = (
+    *("domain", "idp_entity_id", "idp_sso_url", "idp_sso_binding", "idp_certificate", "options"),
+    *("oidc_client_id", "oidc_client_secret"),
+)
 """Settings that a test covers; changing one of them invalidates the test result."""
+SAML_FIELDS = (
+    *("idp_metadata_xml", *IDP_COLUMNS, "allow_idp_initiated", "require_encryption", "allow_aes_cbc"),
+    *("accept_expired_certificates", "name_id_format", "clock_skew_seconds", "default_redirect_url"),
+)
+"""Fields of requests that only connections by SAML have."""
+OIDC_FIELDS = ("oidc_issuer", "oidc_client_id", "oidc_client_secret", "oidc_scopes")
+"""Fields of requests that only connections by OpenID Connect have."""
+DEFAULT_SCOPES = "openid email profile"
 
 
 class LoginRefusal(StrEnum):
@@ -87,6 +101,10 @@ class LoginRefusal(StrEnum):
     TRANSIENT_SUBJECT = "TRANSIENT_SUBJECT"
     """The assertion has no persistent identifier of the user, or a too long one."""
     EMAIL_MISSING = "EMAIL_MISSING"
+    EMAIL_UNVERIFIED = "EMAIL_UNVERIFIED"
+    """The identity provider says that it has not verified the address (`email_verified` is false)."""
+    WRONG_TENANT = "WRONG_TENANT"
+    """The account is not one of the organization, at an issuer that serves several organizations."""
     EMAIL_OUTSIDE = "EMAIL_OUTSIDE"
     """The address is not at a verified domain of the organization, and the connection does not allow others."""
     ACCOUNT_NOT_LINKED = "ACCOUNT_NOT_LINKED"
@@ -101,6 +119,25 @@ class LoginRefusal(StrEnum):
     """The sign-on started at the identity provider, and the connection has no valid `defaultRedirectUrl`."""
 
 
+class OidcRefusal(StrEnum):
+    """Why the response of an OpenID provider was refused. Part of the API; later versions may add values."""
+
+    UNKNOWN_REQUEST = "UNKNOWN_REQUEST"
+    """`state` is not that of an unfinished sign-on of this browser."""
+    PROVIDER_UNAVAILABLE = "PROVIDER_UNAVAILABLE"
+    """The provider cannot be reached, or sent a document that is not valid."""
+    ACCESS_DENIED = "ACCESS_DENIED"
+    PROVIDER_ERROR = "PROVIDER_ERROR"
+    """The provider returned an error, or no code."""
+    CODE_REFUSED = "CODE_REFUSED"
+    """The provider did not exchange the code."""
+    WRONG_ISSUER = "WRONG_ISSUER"
+    INVALID_TOKEN = "INVALID_TOKEN"  # noqa: S105
+    """The ID token or logout token is not valid; the trace shows which check failed."""
+    NOT_RECENT = "NOT_RECENT"
+    """The connection requires a new authentication (`forceAuthn`), and the provider did not do one."""
+
+
 Name = DisplayName
 DomainText = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 EntityId = Annotated[str, msgspec.Meta(min_length=1, max_length=1_024)]
@@ -112,6 +149,16 @@ Roles = Annotated[list[RoleKey], msgspec.Meta(min_length=1, max_length=50)]
 Certificates = Annotated[
     list[Annotated[str, msgspec.Meta(max_length=16_384)]], msgspec.Meta(max_length=MAX_IDP_CERTIFICATES)
 ]
+ClientId = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
+ClientSecret = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+Scopes = Annotated[
+    str,
+    msgspec.Meta(
+        max_length=500,
+        pattern=r"^[\x21-\x7e]+( [\x21-\x7e]+)*(?!\n)$",
+        description="OAuth scopes separated by single spaces, such as `openid email profile`.",
+    ),
+]
 MetadataXml = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_METADATA_CHARACTERS)]
 Skew = Annotated[int, msgspec.Meta(ge=0, le=SKEW_MAX_SECONDS)]
 
@@ -122,6 +169,10 @@ class SsoConnectionMissing(Missing):
 
 class SsoConnectionIncomplete(Conflict):
     """This connection is incomplete, so it cannot be active. `errors` lists what is missing."""
+
+
+class SamlOnly(Conflict):
+    """This connection is by OpenID Connect: it has neither SAML metadata nor certificates."""
 
 
 class SsoConnectionDraft(Conflict):
@@ -141,10 +192,11 @@ class MetadataUnreachable(BadRequest):
 
 
 class AttributeMapping(Body):
-    """For each profile field, the `Name` or `FriendlyName` of its SAML attribute. Omitted fields use common names."""
+    """For each profile field, the `Name` or `FriendlyName` of its SAML attribute, or the name of its claim. Omitted
+    fields use common names."""
 
     subject: AttributeName | None = None
-    """Persistent identifier of a user; defaults to the NameID."""
+    """Persistent identifier of a user; defaults to the NameID, or the claim `sub`."""
     email: AttributeName | None = None
     name: AttributeName | None = None
     first_name: AttributeName | None = None
@@ -170,6 +222,7 @@ class Options(Record):
     trust_mfa: bool = False
     on_new_subject: Literal["REFUSE", "HOLD"] = "REFUSE"
     default_redirect_url: str | None = None
+    oidc_scopes: str | None = None
 
 
 class ConnectionRow(Record):
@@ -178,10 +231,12 @@ class ConnectionRow(Record):
     project_id: UUID
     id: UUID
     organization_id: UUID
+    kind: ConnectionKind
     name: str
     domain: str
     status: Status
     idp_entity_id: str | None
+    """The entity id of the identity provider; for OIDC its issuer."""
     idp_sso_url: str | None
     idp_sso_binding: BindingName
     idp_slo_url: str | None
@@ -189,6 +244,9 @@ class ConnectionRow(Record):
     idp_slo_response_url: str | None
     idp_certificate: list[str]
     idp_metadata_url: str | None
+    oidc_client_id: str | None
+    oidc_client_secret: bytes | None
+    """Encrypted; see `oidc.client_secret_of`."""
     options: Options
     tested_at: Moment | None
     created_at: Moment
@@ -248,6 +306,45 @@ class RequestRow(Record):
     due_at: Moment | None
 
 
+class SsoProfile(Record):
+    """The mapped profile of a user."""
+
+    subject: str | None
+    """Persistent identifier; None if the identity provider sends none."""
+    email: str | None
+    name: str | None
+    groups: list[str]
+
+
+class ProvenSignOn(Record, kw_only=True):
+    """A user whom an identity provider has signed in, from a verified SAML assertion or ID token."""
+
+    issuer: str
+    message_id: str
+    """Identifies the assertion or ID token: one that was used before is refused."""
+    not_on_or_after: datetime
+    in_response_to: str | None
+    """The message id of the request; None if the sign-on started at the identity provider."""
+    profile: SsoProfile
+    email_denied: bool = False
+    """Whether the identity provider says that it has not verified the address."""
+    wrong_tenant: bool = False
+    """Whether the issuer serves several organizations, and the account is not of this one."""
+    multi_factor: bool
+    name_id: str
+    """The identifier by which a logout names the user: NameID, or `sub`."""
+    name_id_format: str | None = None
+    session_index: str | None
+    """The session at the identity provider, which a logout can name: SessionIndex, or `sid`."""
+    session_end: datetime | None = None
+    """When the session ends at the latest, if the identity provider says so."""
+    logout_hint: bytes | None = None
+    """See SignOnRow."""
+    attributes: dict[str, list[str]]
+    """All attributes or claims, as they were sent."""
+    trace: list[SsoTraceStep]
+
+
 class SignOnRow(Record):
     """A sign-on for which a session was started."""
 
@@ -258,6 +355,8 @@ class SignOnRow(Record):
     name_id_format: str | None
     session_index: str | None
     session_id: UUID
+    logout_hint: bytes | None
+    """For OIDC, the encrypted ID token, which the provider gets as `id_token_hint` at a logout."""
 
 
 class SpCertificate(Record):
@@ -286,6 +385,8 @@ class SsoConnection(Record):
     id: UUID
     organization_id: UUID
     project_id: UUID
+    kind: ConnectionKind
+    """SAML, or OIDC (OpenID Connect). Fields of the other protocol are null, empty or their default."""
     name: str
     domain: str
     status: Status
@@ -312,6 +413,17 @@ class SsoConnection(Record):
     sp_acs_url: str
     sp_slo_url: str
     sp_metadata_url: str
+    oidc_issuer: str | None
+    oidc_client_id: str | None
+    oidc_has_secret: bool
+    """Whether a client secret is stored. It is never returned."""
+    oidc_scopes: str | None
+    oidc_redirect_url: str | None
+    """The redirect URI to enter at the OpenID provider."""
+    oidc_post_logout_redirect_url: str | None
+    """The post-logout redirect URI to enter at the OpenID provider."""
+    oidc_backchannel_logout_url: str | None
+    """The back-channel logout URI to enter at the OpenID provider."""
     login_url: str
     """Where your app sends browsers, with `redirectUrl`, `codeChallenge` and `state`."""
     allow_idp_initiated: bool
@@ -389,6 +501,14 @@ class SsoTest(Record):
     expires_at: Moment
 
 
+class SsoLookupChoice(Record):
+    """One of several connections by which people with an address at a domain can sign in."""
+
+    connection_id: UUID
+    name: str
+    login_url: str
+
+
 class SsoLookup(Record):
     """The connection for a domain; all fields are null if there is none."""
 
@@ -396,11 +516,14 @@ class SsoLookup(Record):
     organization_id: UUID | None
     name: str | None
     login_url: str | None
+    choices: list[SsoLookupChoice] | None = None
+    """If the organization has several active connections and none of them is for this domain: all of them, so that the
+    person can choose. Otherwise null."""
 
 
 class SsoSignOut(Record):
     """URL to sign out at the identity provider too. Null if the session was not started by single sign-on, or if the
-    provider does not support logout by redirect."""
+    provider does not support logout by redirect (SAML single logout, or RP-initiated logout of OpenID Connect)."""
 
     url: str | None
 
@@ -417,6 +540,13 @@ class _Settings(Body):
     idp_slo_url: UrlText | None | UnsetType = UNSET
     idp_slo_binding: BindingName | UnsetType = UNSET
     idp_slo_response_url: UrlText | None | UnsetType = UNSET
+    oidc_issuer: EntityId | None | UnsetType = UNSET
+    """Issuer of the OpenID provider, exactly as its discovery document has it."""
+    oidc_client_id: ClientId | None | UnsetType = UNSET
+    oidc_client_secret: ClientSecret | None | UnsetType = UNSET
+    """Client secret; null for a public client. Send it again if you change the issuer."""
+    oidc_scopes: Scopes | None | UnsetType = UNSET
+    """Scopes to request; must contain `openid`. Default: `openid email profile`."""
     idp_certificate: Certificates | UnsetType = UNSET
     """Signing certificates, PEM or bare base64; replaces the list. Add the provider's next certificate before the
     provider signs with it."""
@@ -451,6 +581,8 @@ class _Settings(Body):
 class NewSsoConnection(_Settings):
     """A connection to create."""
 
+    kind: ConnectionKind = "SAML"
+    """The protocol; it cannot be changed."""
     name: Name
     domain: DomainText
 

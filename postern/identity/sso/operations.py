@@ -16,19 +16,25 @@ from postern.identity.sso import keys, rules, store
 from postern.identity.sso.metadata_import import import_metadata
 from postern.identity.sso.model import (
     CONNECTIONS_PER_ORGANIZATION,
+    DEFAULT_SCOPES,
     GROUPS_LIMIT,
     IDP_COLUMNS,
     METADATA_REFRESH_INTERVAL,
     NEXT_STATUS,
+    OIDC_FIELDS,
+    SAML_FIELDS,
     TEST_LIFE,
     TESTED_COLUMNS,
     ConnectionAction,
+    ConnectionKind,
     ConnectionRow,
     IdpCertificate,
+    KeyPlace,
     KeyRow,
     MetadataUnreachable,
     NewSsoConnection,
     Options,
+    SamlOnly,
     SpCertificate,
     SsoConnection,
     SsoConnectionChange,
@@ -41,7 +47,8 @@ from postern.identity.sso.model import (
     SsoTrace,
     TooManySsoConnections,
 )
-from postern.identity.sso.service_provider import metadata_of, test_url, urls_of
+from postern.identity.sso.oidc_secrets import seal_client_secret
+from postern.identity.sso.service_provider import login_url_of, metadata_of, oidc_urls_of, test_url, urls_of
 from postern.identity.sso.store import ConnectionWithOrganization
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
@@ -105,16 +112,21 @@ async def list_sso_connections(
     response_example={"status": "DRAFT", "testedAt": None},
 )
 async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) -> SsoConnection:
-    """Create a connection as DRAFT. Set the identity provider's metadata now or later: as XML, by URL, or field by
-    field.
+    """Create a connection as DRAFT, by SAML, or with `kind: OIDC` by OpenID Connect.
 
-    Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with
-    `test`; then `activate` it. The service provider keys are generated.
+    SAML: set the identity provider's metadata now or later: as XML, by URL, or field by field. Enter `spEntityId` and
+    `spAcsUrl`, or `spMetadataUrl`, at the identity provider. The service provider keys are generated.
+
+    OpenID Connect: set `oidcIssuer`, `oidcClientId` and `oidcClientSecret`, and enter `oidcRedirectUrl` at the
+    provider.
+
+    Try the connection with `test`; then `activate` it.
     """
     await require_organization(call.db, call, id)
     metadata_columns = await _metadata_columns(call, data)
-    row = _validate(call, _with_changes(_new_draft(call, id), data, metadata_columns))
-    key_pairs = [await keys.new_key_pair(row.id, call.now) for _ in ("CURRENT", "NEXT")]
+    row = _validate(call, _with_changes(call, _new_draft(call, id, data.kind), data, metadata_columns))
+    places: tuple[KeyPlace, ...] = ("CURRENT", "NEXT") if row.kind == "SAML" else ()
+    key_pairs = [await keys.new_key_pair(row.id, call.now) for _ in places]
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
         if (
@@ -124,7 +136,7 @@ async def create_sso_connection(call: Call, id: UUID, data: NewSsoConnection) ->
             raise TooManySsoConnections
         await _check_references(tx, call, row)
         await store.insert_connection(tx, row)
-        for place, key_pair in zip(("CURRENT", "NEXT"), key_pairs, strict=True):
+        for place, key_pair in zip(places, key_pairs, strict=True):
             await keys.insert_key(tx, call, row.id, place, key_pair)
         await _schedule_refresh(tx, call, row.id, metadata_columns)
         await audit.record(tx, call, "sso_connection.created", "SsoConnection", row.id, domain=row.domain)
@@ -158,7 +170,7 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
     async with call.db.transaction() as tx:
         old_row = await _lock_connection(tx, call, id, conn_id)
         call.require_match(old_row.updated_at)
-        row = _validate(call, _with_changes(old_row, data, metadata_columns))
+        row = _validate(call, _with_changes(call, old_row, data, metadata_columns))
         await _check_references(tx, call, row)
         if row.status == "ACTIVE":
             await _require_complete(tx, call, row)
@@ -173,7 +185,7 @@ async def change_sso_connection(call: Call, id: UUID, conn_id: UUID, data: SsoCo
         await _schedule_refresh(tx, call, conn_id, metadata_columns)
         changed = [
             rules.json_name_of(name)
-            for name in ("name", "domain", *IDP_COLUMNS, "options")
+            for name in ("name", "domain", *IDP_COLUMNS, "oidc_client_id", "oidc_client_secret", "options")
             if getattr(row, name) != getattr(old_row, name)
         ]
         await audit.record(tx, call, "sso_connection.updated", "SsoConnection", conn_id, changed=changed)
@@ -199,10 +211,10 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
     return Removed()
 
 
-@get(f"{CONNECTION}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=MISSING)
+@get(f"{CONNECTION}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=(*MISSING, SamlOnly))
 async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
     """Get the service provider metadata: URLs, both signing certificates and the encryption certificate."""
-    await _require_connection(call.db, call, id, conn_id)
+    _require_saml(await _require_connection(call.db, call, id, conn_id))
     sp_keys = await store.keys(call.db, project_id=call.project_id, connection_ids=[conn_id])
     return HttpResponse(metadata_of(urls_of(call.world, conn_id), sp_keys), media_type="application/xml")
 
@@ -211,8 +223,9 @@ async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
 async def activate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Activate a connection.
 
-    The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
-    and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with the missing parts in
+    The connection needs the identity provider's entity id, an https sign-on URL and a certificate that has not expired,
+    or for OpenID Connect an issuer and a client id; and a VERIFIED domain of the organization equal to `domain`.
+    Otherwise the response is 409 with the missing parts in
     `errors`. Only one active connection can serve a domain. If another organization, which has lost the domain, still
     has an active connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
     """
@@ -233,7 +246,7 @@ async def deactivate_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoC
     return await _change_status(call, id, conn_id, "DEACTIVATE")
 
 
-@post(f"{CONNECTION}/rotate-certificate", needs="sso:write", problems=MISSING)
+@post(f"{CONNECTION}/rotate-certificate", needs="sso:write", problems=(*MISSING, SamlOnly))
 async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConnection:
     """Rotate the keys: NEXT becomes CURRENT and signs from now on, and a new NEXT is published.
 
@@ -244,6 +257,7 @@ async def rotate_sso_certificate(call: Call, id: UUID, conn_id: UUID) -> SsoConn
     async with call.db.transaction() as tx:
         row = await _lock_connection(tx, call, id, conn_id)
         call.require_match(row.updated_at)
+        _require_saml(row)
         await keys.rotate_keys(tx, call, conn_id, key_pair)
         due_at = await _first_warning_at(tx, call, row)
         # The status stays; only the time of the next certificate warning changes.
@@ -271,7 +285,7 @@ async def test_sso_connection(call: Call, id: UUID, conn_id: UUID) -> SsoTest:
     async with call.db.transaction() as tx:
         await audit.record(tx, call, "sso_connection.test_started", "SsoConnection", conn_id)
     expires_at = call.now + TEST_LIFE
-    return SsoTest(url=test_url(call.world, conn_id, expires_at), expires_at=expires_at)
+    return SsoTest(url=test_url(call.world, row.kind, conn_id, expires_at), expires_at=expires_at)
 
 
 @get(f"{CONNECTION}/traces", needs="sso:read", problems=MISSING)
@@ -286,20 +300,32 @@ async def list_sso_traces(
 
 def as_connection(call: Call, row: ConnectionWithOrganization, sp_keys: Sequence[KeyRow]) -> SsoConnection:
     """A connection as the API returns it. `sp_keys` are its service provider keys, among them CURRENT."""
+    is_saml = row.kind == "SAML"
     urls = urls_of(call.world, row.id)
+    oidc_urls = None if is_saml else oidc_urls_of(call.world, row.id)
+    options = {name: getattr(row.options, name) for name in Options.__struct_fields__}
+    if not is_saml:
+        options["oidc_scopes"] = row.options.oidc_scopes or DEFAULT_SCOPES
     return build_view(
         SsoConnection,
         row,
         held=_reason_not_working(row),  # `held` in the API is the reason, not a flag.
         idp_certificates=[_idp_certificate(pem, call) for pem in row.idp_certificate],
-        sp_certificate=next(key.certificate for key in sp_keys if key.place == "CURRENT"),
+        # In the contract these are texts that are never null, so they are empty for OpenID Connect.
+        sp_certificate=next(key.certificate for key in sp_keys if key.place == "CURRENT") if is_saml else "",
         sp_certificates=[_sp_certificate(key) for key in sp_keys],
-        sp_entity_id=urls.entity_id,
-        sp_acs_url=urls.acs_url,
-        sp_slo_url=urls.slo_url,
-        sp_metadata_url=urls.metadata_url,
-        login_url=urls.login_url,
-        **{name: getattr(row.options, name) for name in Options.__struct_fields__},
+        sp_entity_id=urls.entity_id if is_saml else "",
+        sp_acs_url=urls.acs_url if is_saml else "",
+        sp_slo_url=urls.slo_url if is_saml else "",
+        sp_metadata_url=urls.metadata_url if is_saml else "",
+        idp_entity_id=row.idp_entity_id if is_saml else None,
+        oidc_issuer=None if is_saml else row.idp_entity_id,
+        oidc_has_secret=row.oidc_client_secret is not None,
+        oidc_redirect_url=oidc_urls.redirect_url if oidc_urls else None,
+        oidc_post_logout_redirect_url=oidc_urls.post_logout_redirect_url if oidc_urls else None,
+        oidc_backchannel_logout_url=oidc_urls.backchannel_logout_url if oidc_urls else None,
+        login_url=login_url_of(call.world, row.kind, row.id),
+        **options,
     )
 
 
@@ -376,11 +402,18 @@ async def _lock_connection(tx: Transaction, call: Call, organization_id: UUID, c
     return row
 
 
-def _new_draft(call: Call, organization_id: UUID) -> ConnectionRow:
+def _require_saml(row: ConnectionRow) -> None:
+    """Raise SamlOnly for a connection by OpenID Connect."""
+    if row.kind != "SAML":
+        raise SamlOnly
+
+
+def _new_draft(call: Call, organization_id: UUID, kind: ConnectionKind) -> ConnectionRow:
     return ConnectionRow(
         project_id=call.project_id,
         id=new_id(),
         organization_id=organization_id,
+        kind=kind,
         name="",
         domain="",
         status="DRAFT",
@@ -392,6 +425,8 @@ def _new_draft(call: Call, organization_id: UUID) -> ConnectionRow:
         idp_slo_response_url=None,
         idp_certificate=[],
         idp_metadata_url=None,
+        oidc_client_id=None,
+        oidc_client_secret=None,
         options=Options(),
         tested_at=None,
         created_at=call.now,
@@ -434,11 +469,15 @@ async def _schedule_refresh(tx: Transaction, call: Call, connection_id: UUID, me
 
 
 def _with_changes(
-    row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, metadata_columns: dict[str, Any]
+    call: Call, row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange, metadata_columns: dict[str, Any]
 ) -> ConnectionRow:
     """The row with the columns from the metadata and the fields of the request. Fields of the request take
-    precedence."""
-    change = dict(metadata_columns)
+    precedence. Raises Invalid for fields of the other kind of connections."""
+    for name in SAML_FIELDS if row.kind == "OIDC" else OIDC_FIELDS:
+        if getattr(data, name) is not UNSET:
+            message = f"This field is not for connections of the kind {row.kind}."
+            raise Invalid.at(f"/{rules.json_name_of(name)}", message, "not_for_kind")
+    change = {**metadata_columns, **_oidc_columns(call, row, data)}
     for name in ("name", *IDP_COLUMNS):
         value = getattr(data, name)
         if value is not UNSET and name not in ("idp_metadata_url", "idp_certificate"):
@@ -451,6 +490,25 @@ def _with_changes(
     return replace(row, **change, options=replace(row.options, **options))
 
 
+def _oidc_columns(call: Call, row: ConnectionRow, data: NewSsoConnection | SsoConnectionChange) -> dict[str, Any]:
+    """The values of the columns that the fields for OpenID Connect in a request set. Raises Invalid."""
+    columns: dict[str, Any] = {}
+    if data.oidc_issuer is not UNSET:
+        columns["idp_entity_id"] = data.oidc_issuer
+    if data.oidc_client_id is not UNSET:
+        columns["oidc_client_id"] = data.oidc_client_id
+    secret = data.oidc_client_secret
+    if secret is not UNSET:
+        columns["oidc_client_secret"] = None if secret is None else seal_client_secret(call, row.id, secret)
+    elif row.oidc_client_secret is not None and columns.get("idp_entity_id", row.idp_entity_id) != row.idp_entity_id:
+        # Otherwise a developer who cannot read the secret could have it sent to an issuer of their own.
+        message = "Send the client secret again when you change the issuer."
+        raise Invalid.at("/oidcClientSecret", message, "required")
+    if isinstance(data.oidc_scopes, str) and "openid" not in data.oidc_scopes.split(" "):
+        raise Invalid.at("/oidcScopes", "The scopes must contain `openid`.", "required")
+    return columns
+
+
 def _validate(call: Call, row: ConnectionRow) -> ConnectionRow:
     """Validate the URLs and groups of a row; returns the row. Raises Invalid."""
     allow_http = bool(call.world.settings.outbound_allow)
@@ -458,6 +516,8 @@ def _validate(call: Call, row: ConnectionRow) -> ConnectionRow:
         url: str | None = getattr(row, name)
         if url is not None:
             rules.require_web_url(url, f"/{rules.json_name_of(name)}", allow_http=allow_http)
+    if row.kind == "OIDC" and row.idp_entity_id is not None:
+        rules.require_issuer(row.idp_entity_id, "/oidcIssuer", allow_http=allow_http)
     if len(row.options.group_roles) > GROUPS_LIMIT:
         raise Invalid.at("/groupRoles", f"At most {GROUPS_LIMIT} groups are allowed.", "too_many")
     return row
@@ -542,6 +602,9 @@ async def _deactivate_after_domain_loss(
 
 
 async def _first_warning_at(tx: Transaction, call: Call, row: ConnectionRow) -> Moment | None:
-    """When to warn first that a certificate expires: the value of `due_at`; None if the connection is not active."""
+    """When to warn first that a certificate expires: the value of `due_at`; None if the connection is not active, or
+    has no certificates because it is by OpenID Connect."""
+    if row.kind == "OIDC":
+        return None
     sp_keys = await store.keys(tx, project_id=call.project_id, connection_ids=[row.id])
     return rules.first_warning_at(row, next(key.not_after for key in sp_keys if key.place == "CURRENT"), call.now)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from postern.identity.sso import keys
-from postern.identity.sso.model import ConnectionRow, KeyRow
+from postern.identity.sso.model import ConnectionKind, ConnectionRow, KeyRow
 from postern.kernel.values import Moment, Record
 from postern.protocols.saml.connection import SamlConnection
 from postern.protocols.saml.metadata import ServiceProvider, sp_metadata
@@ -35,6 +35,32 @@ def urls_of(world: "World", connection_id: UUID) -> ConnectionUrls:
         metadata_url=f"{base}/metadata.xml",
         login_url=f"{base}/login",
     )
+
+
+class OidcUrls(Record):
+    """URLs of a connection by OpenID Connect. Every connection has its own redirect URI, so that the response of one
+    provider cannot be taken for that of another (RFC 9700 §4.4.2)."""
+
+    redirect_url: str
+    post_logout_redirect_url: str
+    backchannel_logout_url: str
+    login_url: str
+
+
+def oidc_urls_of(world: "World", connection_id: UUID) -> OidcUrls:
+    """The URLs of a connection by OpenID Connect."""
+    base = f"{world.settings.public_url}/sso/oidc/{connection_id}"
+    return OidcUrls(
+        redirect_url=f"{base}/callback",
+        post_logout_redirect_url=f"{base}/signed-out",
+        backchannel_logout_url=f"{base}/backchannel-logout",
+        login_url=f"{base}/login",
+    )
+
+
+def login_url_of(world: "World", kind: ConnectionKind, connection_id: UUID) -> str:
+    """Where browsers start a sign-on with a connection."""
+    return (urls_of if kind == "SAML" else oidc_urls_of)(world, connection_id).login_url
 
 
 def metadata_of(urls: ConnectionUrls, sp_keys: Sequence[KeyRow]) -> bytes:
@@ -74,9 +100,9 @@ def connection_settings(
     )
 
 
-def test_url(world: "World", connection_id: UUID, expires_at: Moment) -> str:
+def test_url(world: "World", kind: ConnectionKind, connection_id: UUID, expires_at: Moment) -> str:
     """The URL that starts a test; valid until `expires_at`."""
-    return f"{urls_of(world, connection_id).login_url}?test={test_ticket(world, connection_id, expires_at)}"
+    return f"{login_url_of(world, kind, connection_id)}?test={test_ticket(world, connection_id, expires_at)}"
 
 
 def test_ticket(world: "World", connection_id: UUID, expires_at: Moment) -> str:

@@ -3,7 +3,15 @@
 from typing import LiteralString
 from uuid import UUID
 
-from postern.identity.sso.model import ConnectionRow, KeyRow, MetadataRow, RequestRow, SignOnRow, SsoTrace
+from postern.identity.sso.model import (
+    ConnectionKind,
+    ConnectionRow,
+    KeyRow,
+    MetadataRow,
+    RequestRow,
+    SignOnRow,
+    SsoTrace,
+)
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment, Record
 
@@ -24,7 +32,10 @@ class WorkingConnection(Record):
 
     id: UUID
     organization_id: UUID
+    kind: ConnectionKind
     name: str
+    for_domain: bool
+    """Whether it is the connection for the domain that was asked for."""
 
 
 class ConnectionProject(Record):
@@ -41,7 +52,8 @@ async def insert_connection(tx: Transaction, connection: ConnectionRow) -> None:
     update sso_connections set name = %(name)s, domain = %(domain)s, idp_entity_id = %(idp_entity_id)s,
         idp_sso_url = %(idp_sso_url)s, idp_sso_binding = %(idp_sso_binding)s, idp_slo_url = %(idp_slo_url)s,
         idp_slo_binding = %(idp_slo_binding)s, idp_slo_response_url = %(idp_slo_response_url)s,
-        idp_certificate = %(idp_certificate)s, idp_metadata_url = %(idp_metadata_url)s, options = %(options)s,
+        idp_certificate = %(idp_certificate)s, idp_metadata_url = %(idp_metadata_url)s,
+        oidc_client_id = %(oidc_client_id)s, oidc_client_secret = %(oidc_client_secret)s, options = %(options)s,
         tested_at = %(tested_at)s, due_at = %(due_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
 """)
@@ -167,11 +179,11 @@ async def set_next_warning(
 async def delete_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> None: ...
 
 
-# The working connection of the organization that has verified a domain: the one for that domain, otherwise the newest.
+# The working connections of the organization that has verified a domain: the one for that domain first, then the
+# newest.
 @statement("""
-    select connection.*, organization.name as organization_name, organization.slug as organization_slug,
-           organization.status as organization_status, true as domain_verified,
-           metadata.read_at as idp_metadata_read_at, metadata.problem as idp_metadata_problem
+    select connection.id, connection.organization_id, connection.kind, connection.name,
+           connection.domain = requested_domain.domain as for_domain
     from organization_domains requested_domain
     join organizations organization
       on organization.project_id = requested_domain.project_id and organization.id = requested_domain.organization_id
@@ -182,18 +194,21 @@ async def delete_connection(tx: Transaction, *, project_id: UUID, id: UUID) -> N
     join organization_domains domain
       on domain.project_id = connection.project_id and domain.organization_id = connection.organization_id
      and domain.domain = connection.domain and domain.status = 'VERIFIED'
-    left join sso_metadata metadata on metadata.project_id = connection.project_id and metadata.id = connection.id
     where requested_domain.project_id = %(project_id)s and requested_domain.domain = %(domain)s
       and requested_domain.status = 'VERIFIED'
-    order by (connection.domain = requested_domain.domain) desc, connection.id desc limit 1
+    order by (connection.domain = requested_domain.domain) desc, connection.id desc limit %(limit)s
 """)
-async def connection_for_domain(db: Queries, *, project_id: UUID, domain: str) -> ConnectionWithOrganization | None: ...
+async def connections_for_domain(
+    db: Queries, *, project_id: UUID, domain: str, limit: int
+) -> list[WorkingConnection]: ...
 
 
-# A working connection of an organization, or of any organization if it is None: the one for `domain`, otherwise the
+# Working connections of an organization, or of any organization if it is None: the one for `domain` first, then the
 # newest.
 @statement("""
-    select connection.id, connection.organization_id, connection.name from sso_connections connection
+    select connection.id, connection.organization_id, connection.kind, connection.name,
+           coalesce(connection.domain = %(domain)s::text, false) as for_domain
+    from sso_connections connection
     join organizations organization
       on organization.project_id = connection.project_id and organization.id = connection.organization_id
      and organization.status = 'ACTIVE'
@@ -202,17 +217,18 @@ async def connection_for_domain(db: Queries, *, project_id: UUID, domain: str) -
      and domain.domain = connection.domain and domain.status = 'VERIFIED'
     where connection.project_id = %(project_id)s and connection.status = 'ACTIVE'
       and (%(organization_id)s::uuid is null or connection.organization_id = %(organization_id)s)
-    order by (connection.domain = %(domain)s::text) desc nulls last, connection.id desc limit 1
+    order by (connection.domain = %(domain)s::text) desc nulls last, connection.id desc limit %(limit)s
 """)
-async def working_connection(
-    db: Queries, *, project_id: UUID, organization_id: UUID | None, domain: str | None
-) -> WorkingConnection | None: ...
+async def working_connections(
+    db: Queries, *, project_id: UUID, organization_id: UUID | None, domain: str | None, limit: int
+) -> list[WorkingConnection]: ...
 
 
 # A working connection with an account that is linked to the customer. `login.issuer_of` builds the issuer of the
 # account: an account from before a change of the entity id cannot sign in any more.
 @statement("""
-    select connection.id, connection.organization_id, connection.name from customer_identities identity
+    select connection.id, connection.organization_id, connection.kind, connection.name, false as for_domain
+    from customer_identities identity
     join sso_connections connection
       on connection.project_id = identity.project_id and connection.status = 'ACTIVE'
      and identity.issuer = connection.id::text || ' ' || connection.idp_entity_id
@@ -223,7 +239,7 @@ async def working_connection(
       on domain.project_id = connection.project_id and domain.organization_id = connection.organization_id
      and domain.domain = connection.domain and domain.status = 'VERIFIED'
     where identity.project_id = %(project_id)s and identity.customer_id = %(customer_id)s
-      and identity.provider = 'SAML'
+      and identity.provider in ('SAML', 'SSO_OIDC')
     limit 1
 """)
 async def working_connection_of_customer(
@@ -390,7 +406,8 @@ async def insert_assertion_id(
 # Store the customer of a sign-on, and what single logout needs. The row is kept until `until` or longer.
 @statement("""
     update sso_sign_ons set customer_id = %(customer_id)s, name_id = %(name_id)s, name_id_format = %(name_id_format)s,
-        session_index = %(session_index)s, due_at = greatest(due_at, %(until)s::timestamptz)
+        session_index = %(session_index)s, logout_hint = %(logout_hint)s,
+        due_at = greatest(due_at, %(until)s::timestamptz)
     where project_id = %(project_id)s and id = %(id)s
 """)
 async def set_customer(
@@ -402,6 +419,7 @@ async def set_customer(
     name_id: str,
     name_id_format: str | None,
     session_index: str | None,
+    logout_hint: bytes | None,
     until: Moment,
 ) -> None: ...
 
@@ -418,37 +436,38 @@ HAS_CONNECTIONS: LiteralString = "exists (select from sso_connections where proj
 async def set_session(tx: Transaction, *, project_id: UUID, id: UUID, customer_id: UUID, session_id: UUID) -> None: ...
 
 
-# The sign-ons of a NameID that have a session. If `session_indexes` (sessions at the provider) is not empty, only the
-# sign-ons with one of these session indexes.
+# The sign-ons of a NameID that have a session; of any NameID if it is None, which needs `session_indexes`. If
+# `session_indexes` (sessions at the provider) is not empty, only the sign-ons with one of these session indexes.
 @statement("""
     select * from sso_sign_ons
-    where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id = %(name_id)s
-      and customer_id is not null and session_id is not null
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id is not null
+      and (%(name_id)s::text is null or name_id = %(name_id)s) and customer_id is not null and session_id is not null
       and (cardinality(%(session_indexes)s::text[]) = 0 or session_index = any(%(session_indexes)s))
     order by customer_id, id
 """)
 async def sign_ons_of_logout(
-    tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
+    tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str | None, session_indexes: list[str]
 ) -> list[SignOnRow]: ...
 
 
 # Clear the NameID of the sign-ons that a logout ends. Returns their customers; the caller must revoke their unused
 # codes, so that the app cannot start a session after the logout.
 @statement("""
-    update sso_sign_ons set name_id = null
-    where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id = %(name_id)s
+    update sso_sign_ons set name_id = null, logout_hint = null
+    where project_id = %(project_id)s and connection_id = %(connection_id)s and name_id is not null
+      and (%(name_id)s::text is null or name_id = %(name_id)s)
       and (cardinality(%(session_indexes)s::text[]) = 0 or session_index = any(%(session_indexes)s))
     returning customer_id
 """)
 async def clear_sign_ons(
-    tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str, session_indexes: list[str]
+    tx: Transaction, *, project_id: UUID, connection_id: UUID, name_id: str | None, session_indexes: list[str]
 ) -> list[UUID | None]: ...
 
 
 # Erase customers from their sign-ons. The assertion ids stay.
 @statement("""
     update sso_sign_ons set name_id = null, name_id_format = null, session_index = null, session_id = null,
-        customer_id = null
+        logout_hint = null, customer_id = null
     where project_id = %(project_id)s and customer_id = any(%(customer_ids)s)
 """)
 async def erase_customers(tx: Transaction, *, project_id: UUID, customer_ids: list[UUID]) -> None: ...

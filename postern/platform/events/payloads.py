@@ -540,6 +540,12 @@ class OrganizationUpdatedData(CausedEventData):
     """Whether members must use single sign-on."""
     require_mfa: bool | None = None
     """Whether members need a second factor."""
+    allowed_methods: list[str] | None = None
+    """Methods by which members can sign in; null for all."""
+    session_lifetime_minutes: int | None = None
+    """How long sessions of members last; null for the default."""
+    session_idle_minutes: int | None = None
+    """How long sessions of members last without use; null for the default."""
     customer_id: UUID | None = None
     """Id of the member whose roles were changed."""
     roles: list[str] | None = None

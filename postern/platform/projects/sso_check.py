@@ -25,8 +25,8 @@ class SsoStillRequired(Conflict):
     """Single sign-on is required, and this change would leave no connection with which members can sign in."""
 
     next = (
-        "Set `requireSso` of the organization (or `settings.signIn.requireSso` of the project) to false, or activate "
-        "another connection, and repeat this."
+        "Set `requireSso` of the organization (or `settings.signIn.requireSso` of the project) to false, allow another "
+        "method in `allowedMethods`, or activate another connection, and repeat this."
     )
 
 

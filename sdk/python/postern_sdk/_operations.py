@@ -3155,6 +3155,17 @@ RECEIVE_SAML_LOGOUT_BY_FORM = Operation(
     body="form",
     media_type="application/x-www-form-urlencoded",
 )
+BEGIN_OIDC_SSO = Operation("beginOidcSso", "GET", "/sso/oidc/{connId}/login", "text")
+RECEIVE_OIDC_RESPONSE = Operation("receiveOidcResponse", "GET", "/sso/oidc/{connId}/callback", "text")
+RECEIVE_OIDC_LOGOUT = Operation("receiveOidcLogout", "GET", "/sso/oidc/{connId}/signed-out", "text")
+RECEIVE_OIDC_BACKCHANNEL_LOGOUT = Operation(
+    "receiveOidcBackchannelLogout",
+    "POST",
+    "/sso/oidc/{connId}/backchannel-logout",
+    "empty",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
 LIST_DIRECTORY_CONNECTIONS = Operation(
     "listDirectoryConnections",
     "GET",

@@ -33,20 +33,22 @@ class AddToAudienceDict(TypedDict):
 
 
 class AttributeMappingDict(TypedDict):
-    """For each profile field, the `Name` or `FriendlyName` of its SAML attribute. Omitted fields use common names."""
+    """For each profile field, the `Name` or `FriendlyName` of its SAML attribute, or the name of its claim. Omitted
+    fields use common names.
+    """
 
     subject: NotRequired[str | None]
-    """Persistent identifier of a user; defaults to the NameID."""
+    """Persistent identifier of a user; defaults to the NameID, or the claim `sub`."""
     email: NotRequired[str | None]
     """SAML attribute with the e-mail address."""
     name: NotRequired[str | None]
     """SAML attribute with the full name."""
     firstName: NotRequired[str | None]
-    """SAML attribute with the first name."""
+    """SAML attribute or claim with the first name."""
     lastName: NotRequired[str | None]
-    """SAML attribute with the last name."""
+    """SAML attribute or claim with the last name."""
     groups: NotRequired[str | None]
-    """SAML attribute with the groups."""
+    """SAML attribute or claim with the groups."""
 
 
 class BulkContactDict(TypedDict):

@@ -446,6 +446,10 @@ class LockedOut(RateLimitError):
     """
 
 
+class LogoutTokenRefused(BadRequestError):
+    """`logout_token_refused` (400): The logout token is not valid. The connection's traces have the reason."""
+
+
 class MemberMissing(NotFoundError):
     """`member_missing` (404): This customer is not a member of the organization."""
 
@@ -604,6 +608,10 @@ class OwnerStays(ConflictError):
     """`owner_stays` (409): The owner cannot leave, be removed or get another role. Transfer ownership first."""
 
 
+class OwnersLockedOut(ConflictError):
+    """`owners_locked_out` (409): No OWNER of the organization could sign in by one of these methods."""
+
+
 class OwnsAnAccount(ConflictError):
     """`owns_an_account` (409): You own an account. Transfer its ownership first, or send `deleteMyAccount: true` if
     you are its only member.
@@ -749,6 +757,10 @@ class RunNotFailed(ConflictError):
     """
 
 
+class SamlOnly(ConflictError):
+    """`saml_only` (409): This connection is by OpenID Connect: it has neither SAML metadata nor certificates."""
+
+
 class SeedListEmpty(ConflictError):
     """`seed_list_empty` (409): The project has no seed list; add addresses to `seedList` in the project's settings."""
 
@@ -797,6 +809,12 @@ class SignInFailed(UnauthorizedError):
 
 class SignInLocked(RateLimitError):
     """`sign_in_locked` (429): Too many failed attempts; try again after the time in `Retry-After`."""
+
+
+class SignInMethodNotAllowed(ForbiddenError):
+    """`sign_in_method_not_allowed` (403): An organization that you belong to does not allow this sign-in method.
+    `next` has those that are allowed.
+    """
 
 
 class SignUpClosed(ForbiddenError):
@@ -1150,6 +1168,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "link_invalid": LinkInvalid,
     "live_key_required": LiveKeyRequired,
     "locked_out": LockedOut,
+    "logout_token_refused": LogoutTokenRefused,
     "member_missing": MemberMissing,
     "message_gone": MessageGone,
     "message_too_large": MessageTooLarge,
@@ -1186,6 +1205,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "organization_missing": OrganizationMissing,
     "organization_suspended": OrganizationSuspended,
     "owner_stays": OwnerStays,
+    "owners_locked_out": OwnersLockedOut,
     "owns_an_account": OwnsAnAccount,
     "passkey_missing": PasskeyMissing,
     "password_breached": PasswordBreached,
@@ -1218,6 +1238,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "run_finished": RunFinished,
     "run_missing": RunMissing,
     "run_not_failed": RunNotFailed,
+    "saml_only": SamlOnly,
     "seed_list_empty": SeedListEmpty,
     "send_in_transmission": SendInTransmission,
     "sender_exists": SenderExists,
@@ -1229,6 +1250,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "sign_in_blocked": SignInBlocked,
     "sign_in_failed": SignInFailed,
     "sign_in_locked": SignInLocked,
+    "sign_in_method_not_allowed": SignInMethodNotAllowed,
     "sign_up_closed": SignUpClosed,
     "site_missing": SiteMissing,
     "site_not_suspended": SiteNotSuspended,

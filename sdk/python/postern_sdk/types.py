@@ -211,6 +211,9 @@ if TYPE_CHECKING:
     OAuthClientWithSecretType: TypeAlias = Literal["CONFIDENTIAL", "PUBLIC"] | str
     OAuthResourceEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     OrganizationStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
+    OrganizationAllowedMethods: TypeAlias = (
+        Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD", "SOCIAL", "SSO"] | str
+    )
     OrganizationDomainStatus: TypeAlias = Literal["FAILED", "LAPSED", "PENDING", "VERIFIED"] | str
     OrganizationDomainReason: TypeAlias = (
         Literal["DNS_UNAVAILABLE", "RECORD_NOT_FOUND", "VERIFIED_BY_ANOTHER_ORGANIZATION"] | str
@@ -324,10 +327,12 @@ if TYPE_CHECKING:
     )
     SpfResultVerdict: TypeAlias = Literal["fail", "neutral", "none", "pass", "permerror", "softfail", "temperror"] | str
     SsoCertificateExpiringDataOwner: TypeAlias = Literal["IDP", "SP"] | str
+    SsoConnectionKind: TypeAlias = Literal["OIDC", "SAML"] | str
     SsoConnectionStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "INACTIVE"] | str
     SsoConnectionIdpSsoBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
     SsoConnectionIdpSloBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
     SsoConnectionOnNewSubject: TypeAlias = Literal["HOLD", "REFUSE"] | str
+    SsoConnectionWithOrganizationKind: TypeAlias = Literal["OIDC", "SAML"] | str
     SsoConnectionWithOrganizationStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "INACTIVE"] | str
     SsoConnectionWithOrganizationIdpSsoBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
     SsoConnectionWithOrganizationIdpSloBinding: TypeAlias = Literal["POST", "REDIRECT"] | str
@@ -441,6 +446,7 @@ else:
     OAuthClientWithSecretType = str
     OAuthResourceEnvironment = str
     OrganizationStatus = str
+    OrganizationAllowedMethods = str
     OrganizationDomainStatus = str
     OrganizationDomainReason = str
     OrganizationInvitationStatus = str
@@ -486,10 +492,12 @@ else:
     SpamHintCode = str
     SpfResultVerdict = str
     SsoCertificateExpiringDataOwner = str
+    SsoConnectionKind = str
     SsoConnectionStatus = str
     SsoConnectionIdpSsoBinding = str
     SsoConnectionIdpSloBinding = str
     SsoConnectionOnNewSubject = str
+    SsoConnectionWithOrganizationKind = str
     SsoConnectionWithOrganizationStatus = str
     SsoConnectionWithOrganizationIdpSsoBinding = str
     SsoConnectionWithOrganizationIdpSloBinding = str
@@ -813,20 +821,22 @@ class Asset(Record, frozen=True, kw_only=True):
 
 
 class AttributeMapping(Record, frozen=True, kw_only=True):
-    """For each profile field, the `Name` or `FriendlyName` of its SAML attribute. Omitted fields use common names."""
+    """For each profile field, the `Name` or `FriendlyName` of its SAML attribute, or the name of its claim. Omitted
+    fields use common names.
+    """
 
     subject: str | None | UnsetType = UNSET
-    """Persistent identifier of a user; defaults to the NameID."""
+    """Persistent identifier of a user; defaults to the NameID, or the claim `sub`."""
     email: str | None | UnsetType = UNSET
     """SAML attribute with the e-mail address."""
     name: str | None | UnsetType = UNSET
     """SAML attribute with the full name."""
     first_name: str | None | UnsetType = UNSET
-    """SAML attribute with the first name."""
+    """SAML attribute or claim with the first name."""
     last_name: str | None | UnsetType = UNSET
-    """SAML attribute with the last name."""
+    """SAML attribute or claim with the last name."""
     groups: str | None | UnsetType = UNSET
-    """SAML attribute with the groups."""
+    """SAML attribute or claim with the groups."""
 
 
 class Audience(Record, frozen=True, kw_only=True):
@@ -2143,9 +2153,8 @@ class CustomerFactorData(Record, frozen=True, kw_only=True):
 
 
 class CustomerIdentity(Record, frozen=True, kw_only=True):
-    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or a linked account: SAML (single sign-on) or
-    the
-        key of a sign-in provider.
+    """A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or a linked account: SAML or SSO_OIDC (single
+    sign-on) or the key of a sign-in provider.
     """
 
     provider: str
@@ -5165,6 +5174,12 @@ class Organization(Record, frozen=True, kw_only=True):
     """
     require_mfa: bool
     """Whether its members must sign in with a second factor; members without one must set it up first."""
+    allowed_methods: list[OrganizationAllowedMethods] | None
+    """The methods by which its members can sign in; null for all."""
+    session_lifetime_minutes: int | None
+    """How long after the sign-in sessions of its members end, even if they are used; null for 30 days."""
+    session_idle_minutes: int | None
+    """How long without a refresh sessions of its members end; null for 7 days."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
@@ -5416,6 +5431,12 @@ class OrganizationUpdatedData(Record, frozen=True, kw_only=True):
     """Whether members must use single sign-on."""
     require_mfa: bool | None = None
     """Whether members need a second factor."""
+    allowed_methods: list[str] | None = None
+    """Methods by which members can sign in; null for all."""
+    session_lifetime_minutes: int | None = None
+    """How long sessions of members last; null for the default."""
+    session_idle_minutes: int | None = None
+    """How long sessions of members last without use; null for the default."""
     customer_id: str | None = None
     """Id of the member whose roles were changed."""
     roles: list[str] | None = None
@@ -6383,6 +6404,8 @@ class SsoConnection(Record, frozen=True, kw_only=True):
     """Id of the organization."""
     project_id: str
     """Id of the project."""
+    kind: SsoConnectionKind
+    """SAML, or OIDC (OpenID Connect). Fields of the other protocol are null, empty or their default."""
     name: str
     """Display name."""
     domain: str
@@ -6425,6 +6448,20 @@ class SsoConnection(Record, frozen=True, kw_only=True):
     """Single logout URL of this service."""
     sp_metadata_url: str
     """URL of this service's metadata."""
+    oidc_issuer: str | None
+    """Issuer of the OpenID provider; null for SAML."""
+    oidc_client_id: str | None
+    """Client id at the OpenID provider; null for SAML."""
+    oidc_has_secret: bool
+    """Whether a client secret is stored. It is never returned."""
+    oidc_scopes: str | None
+    """Scopes to request, separated by spaces; null for SAML."""
+    oidc_redirect_url: str | None
+    """The redirect URI to enter at the OpenID provider."""
+    oidc_post_logout_redirect_url: str | None
+    """The post-logout redirect URI to enter at the OpenID provider."""
+    oidc_backchannel_logout_url: str | None
+    """The back-channel logout URI to enter at the OpenID provider."""
     login_url: str
     """Where your app sends browsers, with `redirectUrl`, `codeChallenge` and `state`."""
     allow_idp_initiated: bool
@@ -6442,7 +6479,7 @@ class SsoConnection(Record, frozen=True, kw_only=True):
     clock_skew_seconds: int
     """Tolerated clock difference in seconds."""
     attribute_mapping: AttributeMapping
-    """Names of the SAML attributes with the person's data."""
+    """Names of the SAML attributes or claims with the person's data."""
     default_roles: list[str]
     """Roles that new members get."""
     group_roles: dict[str, list[str]]
@@ -6476,6 +6513,8 @@ class SsoConnectionWithOrganization(Record, frozen=True, kw_only=True):
     """Id of the organization."""
     project_id: str
     """Id of the project."""
+    kind: SsoConnectionWithOrganizationKind
+    """SAML, or OIDC (OpenID Connect). Fields of the other protocol are null, empty or their default."""
     name: str
     """Display name."""
     domain: str
@@ -6518,6 +6557,20 @@ class SsoConnectionWithOrganization(Record, frozen=True, kw_only=True):
     """Single logout URL of this service."""
     sp_metadata_url: str
     """URL of this service's metadata."""
+    oidc_issuer: str | None
+    """Issuer of the OpenID provider; null for SAML."""
+    oidc_client_id: str | None
+    """Client id at the OpenID provider; null for SAML."""
+    oidc_has_secret: bool
+    """Whether a client secret is stored. It is never returned."""
+    oidc_scopes: str | None
+    """Scopes to request, separated by spaces; null for SAML."""
+    oidc_redirect_url: str | None
+    """The redirect URI to enter at the OpenID provider."""
+    oidc_post_logout_redirect_url: str | None
+    """The post-logout redirect URI to enter at the OpenID provider."""
+    oidc_backchannel_logout_url: str | None
+    """The back-channel logout URI to enter at the OpenID provider."""
     login_url: str
     """Where your app sends browsers, with `redirectUrl`, `codeChallenge` and `state`."""
     allow_idp_initiated: bool
@@ -6535,7 +6588,7 @@ class SsoConnectionWithOrganization(Record, frozen=True, kw_only=True):
     clock_skew_seconds: int
     """Tolerated clock difference in seconds."""
     attribute_mapping: AttributeMapping
-    """Names of the SAML attributes with the person's data."""
+    """Names of the SAML attributes or claims with the person's data."""
     default_roles: list[str]
     """Roles that new members get."""
     group_roles: dict[str, list[str]]
@@ -6592,6 +6645,21 @@ class SsoLookup(Record, frozen=True, kw_only=True):
     """Display name."""
     login_url: str | None
     """URL that starts the sign-in; null if there is none."""
+    choices: list[SsoLookupChoice] | None
+    """If the organization has several active connections and none of them is for this domain: all of them, so that
+    the person can choose. Otherwise null.
+    """
+
+
+class SsoLookupChoice(Record, frozen=True, kw_only=True):
+    """One of several connections by which people with an address at a domain can sign in."""
+
+    connection_id: str
+    """Id of the SSO connection."""
+    name: str
+    """Display name."""
+    login_url: str
+    """URL that starts the sign-in; null if there is none."""
 
 
 class SsoMetadataChangedData(Record, frozen=True, kw_only=True):
@@ -6635,7 +6703,8 @@ class SsoMetadataFailingData(Record, frozen=True, kw_only=True):
 class SsoSignOut(Record, frozen=True, kw_only=True):
     """URL to sign out at the identity provider too. Null if the session was not started by single sign-on, or if
     the
-        provider does not support logout by redirect.
+        provider does not support logout by redirect (SAML single logout, or RP-initiated logout of OpenID
+            Connect).
     """
 
     url: str | None

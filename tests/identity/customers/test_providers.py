@@ -7,6 +7,7 @@ import json
 import warnings
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
+from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import uuid4
 
@@ -16,6 +17,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from postern.identity.customers import oidc
 from postern.kernel.config import Settings
 from tests.identity.customers.conftest import new_address
 from tests.peers.sign_in_provider import lying_provider
@@ -152,6 +154,18 @@ async def test_the_jwks_is_cached_and_refetched_at_a_limited_rate_for_unknown_ke
     for _ in range(3):
         await provider_browser.sign_in(email=address, email_verified=True)
     assert [path for path, _, _ in provider.requests].count("/jwks") == 1, "not again within a minute of the last fetch"
+
+
+def test_the_cache_of_documents_is_limited_by_size(clock):
+    """Each issuer that somebody enters can send 256 KB."""
+    cache = oidc.ProviderDocuments(SimpleNamespace(clock=clock))
+    for number in range(3 * oidc.MAX_CACHED_BYTES // oidc.DOCUMENT_LIMIT):
+        cache.put("https://again.example", {}, clock(), oidc.DOCUMENT_LIMIT)
+        cache.put(f"https://{number}.example", {"number": number}, clock(), oidc.DOCUMENT_LIMIT)
+        kept = [size for _, _, size in cache._documents.values()]
+        assert sum(kept) == cache._cached_bytes <= oidc.MAX_CACHED_BYTES
+    assert cache.get(f"https://{number}.example", oidc.DOCUMENT_LIFE) == {"number": number}
+    assert cache.get("https://0.example", oidc.DOCUMENT_LIFE) is None
 
 
 async def test_a_discovery_document_of_another_issuer_is_rejected(provider_browser, provider):

@@ -108,6 +108,6 @@ async def test_mails_have_a_button_with_the_link_and_name_the_app(auth):
     await auth.post("/password/forgot", {"email": address})
     mail = (await auth.mails(address))[-1]
     assert ">Choose a new password</a>" in mail["html"]
-    assert "Acme &amp; Sons</p>" in mail["html"]
+    assert "Acme &amp; Sons</td>" in mail["html"]
     assert ">http" not in mail["html"], "no link shows its URL as text"
     assert "token=" in mail["text"]

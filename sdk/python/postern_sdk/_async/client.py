@@ -1589,6 +1589,12 @@ class AsyncAppsOrganizations:
         status: Literal["ACTIVE", "SUSPENDED"] | str | NotGiven = NOT_GIVEN,
         require_sso: bool | NotGiven = NOT_GIVEN,
         require_mfa: bool | NotGiven = NOT_GIVEN,
+        allowed_methods: Sequence[Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD", "SOCIAL", "SSO"] | str]
+        | None
+        | NotGiven = NOT_GIVEN,
+        session_lifetime_minutes: int | None | NotGiven = NOT_GIVEN,
+        session_idle_minutes: int | None | NotGiven = NOT_GIVEN,
+        allow_lock_out: bool | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -1608,6 +1614,10 @@ class AsyncAppsOrganizations:
         authenticator app first (`mfaEnrollmentRequired`), and sessions without one end when their access token
         expires. Neither requirement applies while the organization is suspended. Honours `If-Match`.
 
+        With `allowedMethods` its members can sign in only by these methods (403 `sign_in_method_not_allowed`),
+        and with `sessionLifetimeMinutes` and `sessionIdleMinutes` their sessions end earlier. If an OWNER exists
+        and none could sign in, the response is 409, unless `allowLockOut` is set.
+
         Permission: `organizations:write`.
 
         Credentials: developer, secret key.
@@ -1623,6 +1633,12 @@ class AsyncAppsOrganizations:
                 organization's single sign-on. Requires a working connection.
             require_mfa: Whether members must sign in with a second factor; members without one must set it up
                 first.
+            allowed_methods: The methods by which members can sign in; null for all.
+            session_lifetime_minutes: How long after the sign-in sessions of members end, even if they are used;
+                null for 30 days.
+            session_idle_minutes: How long without a refresh sessions of members end; null for 7 days.
+            allow_lock_out: Whether to set `allowedMethods` even if no OWNER could sign in then. Default:
+                `false`.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -1630,6 +1646,7 @@ class AsyncAppsOrganizations:
         Raises:
             OrganizationExternalIdTaken
             OrganizationMissing
+            OwnersLockedOut
             SlugTaken
             SsoNotReady
             SsoStillRequired
@@ -1645,6 +1662,10 @@ class AsyncAppsOrganizations:
                 "status": status,
                 "requireSso": require_sso,
                 "requireMfa": require_mfa,
+                "allowedMethods": allowed_methods,
+                "sessionLifetimeMinutes": session_lifetime_minutes,
+                "sessionIdleMinutes": session_idle_minutes,
+                "allowLockOut": allow_lock_out,
             },
             if_match=if_match,
             project=project,
@@ -1736,6 +1757,10 @@ class AsyncAppsSso:
         idp_slo_url: str | None | NotGiven = NOT_GIVEN,
         idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
         idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        oidc_issuer: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_id: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_secret: str | None | NotGiven = NOT_GIVEN,
+        oidc_scopes: str | None | NotGiven = NOT_GIVEN,
         idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
         allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
         require_encryption: bool | NotGiven = NOT_GIVEN,
@@ -1752,15 +1777,20 @@ class AsyncAppsSso:
         trust_mfa: bool | NotGiven = NOT_GIVEN,
         on_new_subject: Literal["HOLD", "REFUSE"] | str | NotGiven = NOT_GIVEN,
         default_redirect_url: str | None | NotGiven = NOT_GIVEN,
+        kind: Literal["OIDC", "SAML"] | str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.AppSsoConnection:
-        """Create a connection as DRAFT.
+        """Create a connection as DRAFT, by SAML, or with `kind: OIDC` by OpenID Connect.
 
-        Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+        SAML: set the identity provider's metadata now or later: as XML, by URL, or field by field. Enter
+        `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider. The service provider keys are
+        generated.
 
-        Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with
-        `test`; then `activate` it. The service provider keys are generated.
+        OpenID Connect: set `oidcIssuer`, `oidcClientId` and `oidcClientSecret`, and enter `oidcRedirectUrl` at
+        the provider.
+
+        Try the connection with `test`; then `activate` it.
 
         Permission: `sso:write`.
 
@@ -1780,6 +1810,10 @@ class AsyncAppsSso:
             idp_slo_url: Single logout URL of the identity provider; null for no single logout.
             idp_slo_binding: SAML binding of logout requests.
             idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            oidc_issuer: Issuer of the OpenID provider, exactly as its discovery document has it.
+            oidc_client_id: Client id at the OpenID provider; null for SAML.
+            oidc_client_secret: Client secret; null for a public client. Send it again if you change the issuer.
+            oidc_scopes: Scopes to request; must contain `openid`. Default: `openid email profile`.
             idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
                 certificate before the provider signs with it.
             allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
@@ -1789,7 +1823,7 @@ class AsyncAppsSso:
             force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
             name_id_format: Format of the name identifier to request; null for any.
             clock_skew_seconds: Tolerated clock difference in seconds.
-            attribute_mapping: Names of the SAML attributes with the person's data.
+            attribute_mapping: Names of the SAML attributes or claims with the person's data.
             default_roles: Roles in the organization for users who sign on for the first time.
             group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
             create_customers: Whether the sign-on of an unknown user creates a customer.
@@ -1802,6 +1836,7 @@ class AsyncAppsSso:
                 linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
                 until an administrator approves it.
             default_redirect_url: Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`.
+            kind: The protocol; it cannot be changed. Default: `"SAML"`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -1825,6 +1860,10 @@ class AsyncAppsSso:
                 "idpSloUrl": idp_slo_url,
                 "idpSloBinding": idp_slo_binding,
                 "idpSloResponseUrl": idp_slo_response_url,
+                "oidcIssuer": oidc_issuer,
+                "oidcClientId": oidc_client_id,
+                "oidcClientSecret": oidc_client_secret,
+                "oidcScopes": oidc_scopes,
                 "idpCertificate": idp_certificate,
                 "allowIdpInitiated": allow_idp_initiated,
                 "requireEncryption": require_encryption,
@@ -1841,6 +1880,7 @@ class AsyncAppsSso:
                 "trustMfa": trust_mfa,
                 "onNewSubject": on_new_subject,
                 "defaultRedirectUrl": default_redirect_url,
+                "kind": kind,
                 "name": name,
                 "domain": domain,
             },
@@ -1895,6 +1935,10 @@ class AsyncAppsSso:
         idp_slo_url: str | None | NotGiven = NOT_GIVEN,
         idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
         idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        oidc_issuer: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_id: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_secret: str | None | NotGiven = NOT_GIVEN,
+        oidc_scopes: str | None | NotGiven = NOT_GIVEN,
         idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
         allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
         require_encryption: bool | NotGiven = NOT_GIVEN,
@@ -1946,6 +1990,10 @@ class AsyncAppsSso:
             idp_slo_url: Single logout URL of the identity provider; null for no single logout.
             idp_slo_binding: SAML binding of logout requests.
             idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            oidc_issuer: Issuer of the OpenID provider, exactly as its discovery document has it.
+            oidc_client_id: Client id at the OpenID provider; null for SAML.
+            oidc_client_secret: Client secret; null for a public client. Send it again if you change the issuer.
+            oidc_scopes: Scopes to request; must contain `openid`. Default: `openid email profile`.
             idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
                 certificate before the provider signs with it.
             allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
@@ -1955,7 +2003,7 @@ class AsyncAppsSso:
             force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
             name_id_format: Format of the name identifier to request; null for any.
             clock_skew_seconds: Tolerated clock difference in seconds.
-            attribute_mapping: Names of the SAML attributes with the person's data.
+            attribute_mapping: Names of the SAML attributes or claims with the person's data.
             default_roles: Roles in the organization for users who sign on for the first time.
             group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
             create_customers: Whether the sign-on of an unknown user creates a customer.
@@ -1999,6 +2047,10 @@ class AsyncAppsSso:
                 "idpSloUrl": idp_slo_url,
                 "idpSloBinding": idp_slo_binding,
                 "idpSloResponseUrl": idp_slo_response_url,
+                "oidcIssuer": oidc_issuer,
+                "oidcClientId": oidc_client_id,
+                "oidcClientSecret": oidc_client_secret,
+                "oidcScopes": oidc_scopes,
                 "idpCertificate": idp_certificate,
                 "allowIdpInitiated": allow_idp_initiated,
                 "requireEncryption": require_encryption,
@@ -2087,6 +2139,7 @@ class AsyncAppsSso:
 
         Raises:
             OrganizationMissing
+            SamlOnly
             SsoConnectionMissing
         """
         return await self._client._call(
@@ -2110,11 +2163,11 @@ class AsyncAppsSso:
     ) -> types.AppSsoConnection:
         """Activate a connection.
 
-        The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not
-        expired, and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with
-        the missing parts in `errors`. Only one active connection can serve a domain. If another organization,
-        which has lost the domain, still has an active connection for it, the connection of the other
-        organization is deactivated. Honours `If-Match`.
+        The connection needs the identity provider's entity id, an https sign-on URL and a certificate that has
+        not expired, or for OpenID Connect an issuer and a client id; and a VERIFIED domain of the organization
+        equal to `domain`. Otherwise the response is 409 with the missing parts in `errors`. Only one active
+        connection can serve a domain. If another organization, which has lost the domain, still has an active
+        connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
 
         Permission: `sso:write`.
 
@@ -2214,6 +2267,7 @@ class AsyncAppsSso:
 
         Raises:
             OrganizationMissing
+            SamlOnly
             SsoConnectionMissing
         """
         return await self._client._call(
@@ -2876,6 +2930,7 @@ class AsyncAuthPasskeys:
             MethodOff
             SignInBlocked
             SignInFailed
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -5883,7 +5938,8 @@ class AsyncAuth:
         A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens,
         so that a lost response does no harm. A token that is used again later must have been copied, so the
         session ends. The session also ends if its sign-in does not meet the current requirements of the project
-        and of the customer's organizations (`requireSso`, `requireMfa`).
+        and of the customer's organizations (`requireSso`, `requireMfa`, `allowedMethods`), or has lasted for
+        longer than an organization allows (`sessionLifetimeMinutes`).
 
         `organizationId` switches the active organization, which the access token describes; null switches to
         none. If the customer is not a member of the organization, or the organization is suspended, the response
@@ -6023,6 +6079,7 @@ class AsyncAuth:
             PasswordBreached
             PasswordCommon
             PlanLimitReached
+            SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
         """
@@ -6086,6 +6143,7 @@ class AsyncAuth:
         Raises:
             CodeInvalid
             PlanLimitReached
+            SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
         """
@@ -6123,6 +6181,7 @@ class AsyncAuth:
             SignInBlocked
             SignInFailed
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -6189,6 +6248,7 @@ class AsyncAuth:
             MethodOff
             PlanLimitReached
             SignInBlocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -6259,6 +6319,7 @@ class AsyncAuth:
             MethodOff
             PlanLimitReached
             SignInBlocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -6497,6 +6558,7 @@ class AsyncAuth:
             MfaAlreadyOn
             SignInBlocked
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -6561,6 +6623,7 @@ class AsyncAuth:
             CodeInvalid
             SignInBlocked
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -6643,6 +6706,7 @@ class AsyncAuth:
         Raises:
             CodeInvalid
             SignInBlocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -6662,8 +6726,9 @@ class AsyncAuth:
     ) -> types.SsoLookup:
         """Find the single sign-on connection that serves the domain of an e-mail address.
 
-        Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null
-        if there is no connection, if the domain is no longer verified, or if the organization is suspended.
+        Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. If `choices` is not
+        null, let the person choose one of them first. All other fields are null if there is no connection, if
+        the domain is no longer verified, or if the organization is suspended.
 
         Credentials: anonymous, publishable key, secret key.
 
@@ -13125,6 +13190,129 @@ class AsyncOauthResources:
         )
 
 
+class AsyncOidc:
+    """The methods of `client.oidc`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    async def begin(
+        self,
+        conn_id: str,
+        *,
+        redirect_url: str | None = None,
+        code_challenge: str | None = None,
+        state: str | None = None,
+        test: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Start single sign-on by OpenID Connect: redirect the browser to the OpenID provider.
+
+        The parameters and the return to the app are those of connections by SAML (`/sso/saml/{connId}/login`).
+
+        Args:
+            conn_id: The conn id.
+            redirect_url: Redirect url.
+            code_challenge: An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url.
+            state: State.
+            test: Test.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+            SsoTestInvalid
+            SsoUnavailable
+        """
+        return await self._client._call(
+            operations.BEGIN_OIDC_SSO,
+            (conn_id,),
+            query={"redirectUrl": redirect_url, "codeChallenge": code_challenge, "state": state, "test": test},
+            timeout=timeout,
+        )
+
+    async def receive_response(
+        self,
+        conn_id: str,
+        *,
+        state: str | None = None,
+        code: str | None = None,
+        error: str | None = None,
+        error_description: str | None = None,
+        iss: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Receive the OpenID provider's response: the redirect URI of the connection.
+
+        Redirects the browser to the app with a code, or with `error`. A response for another browser returns a
+        page with the reason; the operation `…/traces` lists every check.
+
+        Args:
+            conn_id: The conn id.
+            state: State.
+            code: Code.
+            error: Error.
+            error_description: Error description.
+            iss: Iss.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+        """
+        return await self._client._call(
+            operations.RECEIVE_OIDC_RESPONSE,
+            (conn_id,),
+            query={"state": state, "code": code, "error": error, "errorDescription": error_description, "iss": iss},
+            timeout=timeout,
+        )
+
+    async def receive_logout(
+        self,
+        conn_id: str,
+        *,
+        state: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The post-logout redirect URI: redirects the browser to the app after a logout that the app started.
+
+        The post-logout redirect URI: redirects the browser to the app after a logout that the app started
+
+        Args:
+            conn_id: The conn id.
+            state: State.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+        """
+        return await self._client._call(
+            operations.RECEIVE_OIDC_LOGOUT, (conn_id,), query={"state": state}, timeout=timeout
+        )
+
+    async def receive_backchannel_logout(
+        self,
+        conn_id: str,
+        *,
+        logout_token: str | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> None:
+        """Receive a logout token of the OpenID provider, and end the sessions that it names.
+
+        A token that was received before has no effect.
+
+        Args:
+            conn_id: The conn id.
+            logout_token: A logout token (OpenID Connect Back-Channel Logout 1.0 §2.4).
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LogoutTokenRefused
+            SsoConnectionMissing
+        """
+        return await self._client._call(
+            operations.RECEIVE_OIDC_BACKCHANNEL_LOGOUT, (conn_id,), body={"logout_token": logout_token}, timeout=timeout
+        )
+
+
 class AsyncOrganizations:
     """The methods of `client.organizations`."""
 
@@ -13275,6 +13463,12 @@ class AsyncOrganizations:
         status: Literal["ACTIVE", "SUSPENDED"] | str | NotGiven = NOT_GIVEN,
         require_sso: bool | NotGiven = NOT_GIVEN,
         require_mfa: bool | NotGiven = NOT_GIVEN,
+        allowed_methods: Sequence[Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD", "SOCIAL", "SSO"] | str]
+        | None
+        | NotGiven = NOT_GIVEN,
+        session_lifetime_minutes: int | None | NotGiven = NOT_GIVEN,
+        session_idle_minutes: int | None | NotGiven = NOT_GIVEN,
+        allow_lock_out: bool | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -13294,6 +13488,10 @@ class AsyncOrganizations:
         authenticator app first (`mfaEnrollmentRequired`), and sessions without one end when their access token
         expires. Neither requirement applies while the organization is suspended. Honours `If-Match`.
 
+        With `allowedMethods` its members can sign in only by these methods (403 `sign_in_method_not_allowed`),
+        and with `sessionLifetimeMinutes` and `sessionIdleMinutes` their sessions end earlier. If an OWNER exists
+        and none could sign in, the response is 409, unless `allowLockOut` is set.
+
         Permission: `organizations:write`.
 
         Credentials: developer, secret key.
@@ -13309,6 +13507,12 @@ class AsyncOrganizations:
                 organization's single sign-on. Requires a working connection.
             require_mfa: Whether members must sign in with a second factor; members without one must set it up
                 first.
+            allowed_methods: The methods by which members can sign in; null for all.
+            session_lifetime_minutes: How long after the sign-in sessions of members end, even if they are used;
+                null for 30 days.
+            session_idle_minutes: How long without a refresh sessions of members end; null for 7 days.
+            allow_lock_out: Whether to set `allowedMethods` even if no OWNER could sign in then. Default:
+                `false`.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -13316,6 +13520,7 @@ class AsyncOrganizations:
         Raises:
             OrganizationExternalIdTaken
             OrganizationMissing
+            OwnersLockedOut
             SlugTaken
             SsoNotReady
             SsoStillRequired
@@ -13331,6 +13536,10 @@ class AsyncOrganizations:
                 "status": status,
                 "requireSso": require_sso,
                 "requireMfa": require_mfa,
+                "allowedMethods": allowed_methods,
+                "sessionLifetimeMinutes": session_lifetime_minutes,
+                "sessionIdleMinutes": session_idle_minutes,
+                "allowLockOut": allow_lock_out,
             },
             if_match=if_match,
             project=project,
@@ -13608,6 +13817,7 @@ class AsyncPages:
             SignInBlocked
             SignInFailed
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -13697,6 +13907,7 @@ class AsyncPages:
             PasswordBreached
             PasswordCommon
             PlanLimitReached
+            SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
         """
@@ -13838,6 +14049,7 @@ class AsyncPages:
         Raises:
             CodeInvalid
             PlanLimitReached
+            SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
         """
@@ -14050,6 +14262,7 @@ class AsyncPages:
             MethodOff
             PlanLimitReached
             SignInBlocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -14121,6 +14334,7 @@ class AsyncPages:
             CodeInvalid
             SignInBlocked
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -14210,6 +14424,7 @@ class AsyncPages:
             MfaAlreadyOn
             SignInBlocked
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -14441,6 +14656,7 @@ class AsyncPages:
             MethodOff
             SignInBlocked
             SignInFailed
+            SignInMethodNotAllowed
             SsoRequired
         """
         return await self._client._call(
@@ -15694,6 +15910,10 @@ class AsyncSso:
         idp_slo_url: str | None | NotGiven = NOT_GIVEN,
         idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
         idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        oidc_issuer: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_id: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_secret: str | None | NotGiven = NOT_GIVEN,
+        oidc_scopes: str | None | NotGiven = NOT_GIVEN,
         idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
         allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
         require_encryption: bool | NotGiven = NOT_GIVEN,
@@ -15710,15 +15930,20 @@ class AsyncSso:
         trust_mfa: bool | NotGiven = NOT_GIVEN,
         on_new_subject: Literal["HOLD", "REFUSE"] | str | NotGiven = NOT_GIVEN,
         default_redirect_url: str | None | NotGiven = NOT_GIVEN,
+        kind: Literal["OIDC", "SAML"] | str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.SsoConnection:
-        """Create a connection as DRAFT.
+        """Create a connection as DRAFT, by SAML, or with `kind: OIDC` by OpenID Connect.
 
-        Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+        SAML: set the identity provider's metadata now or later: as XML, by URL, or field by field. Enter
+        `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider. The service provider keys are
+        generated.
 
-        Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with
-        `test`; then `activate` it. The service provider keys are generated.
+        OpenID Connect: set `oidcIssuer`, `oidcClientId` and `oidcClientSecret`, and enter `oidcRedirectUrl` at
+        the provider.
+
+        Try the connection with `test`; then `activate` it.
 
         Permission: `sso:write`.
 
@@ -15738,6 +15963,10 @@ class AsyncSso:
             idp_slo_url: Single logout URL of the identity provider; null for no single logout.
             idp_slo_binding: SAML binding of logout requests.
             idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            oidc_issuer: Issuer of the OpenID provider, exactly as its discovery document has it.
+            oidc_client_id: Client id at the OpenID provider; null for SAML.
+            oidc_client_secret: Client secret; null for a public client. Send it again if you change the issuer.
+            oidc_scopes: Scopes to request; must contain `openid`. Default: `openid email profile`.
             idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
                 certificate before the provider signs with it.
             allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
@@ -15747,7 +15976,7 @@ class AsyncSso:
             force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
             name_id_format: Format of the name identifier to request; null for any.
             clock_skew_seconds: Tolerated clock difference in seconds.
-            attribute_mapping: Names of the SAML attributes with the person's data.
+            attribute_mapping: Names of the SAML attributes or claims with the person's data.
             default_roles: Roles in the organization for users who sign on for the first time.
             group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
             create_customers: Whether the sign-on of an unknown user creates a customer.
@@ -15760,6 +15989,7 @@ class AsyncSso:
                 linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
                 until an administrator approves it.
             default_redirect_url: Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`.
+            kind: The protocol; it cannot be changed. Default: `"SAML"`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -15783,6 +16013,10 @@ class AsyncSso:
                 "idpSloUrl": idp_slo_url,
                 "idpSloBinding": idp_slo_binding,
                 "idpSloResponseUrl": idp_slo_response_url,
+                "oidcIssuer": oidc_issuer,
+                "oidcClientId": oidc_client_id,
+                "oidcClientSecret": oidc_client_secret,
+                "oidcScopes": oidc_scopes,
                 "idpCertificate": idp_certificate,
                 "allowIdpInitiated": allow_idp_initiated,
                 "requireEncryption": require_encryption,
@@ -15799,6 +16033,7 @@ class AsyncSso:
                 "trustMfa": trust_mfa,
                 "onNewSubject": on_new_subject,
                 "defaultRedirectUrl": default_redirect_url,
+                "kind": kind,
                 "name": name,
                 "domain": domain,
             },
@@ -15853,6 +16088,10 @@ class AsyncSso:
         idp_slo_url: str | None | NotGiven = NOT_GIVEN,
         idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
         idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        oidc_issuer: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_id: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_secret: str | None | NotGiven = NOT_GIVEN,
+        oidc_scopes: str | None | NotGiven = NOT_GIVEN,
         idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
         allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
         require_encryption: bool | NotGiven = NOT_GIVEN,
@@ -15904,6 +16143,10 @@ class AsyncSso:
             idp_slo_url: Single logout URL of the identity provider; null for no single logout.
             idp_slo_binding: SAML binding of logout requests.
             idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            oidc_issuer: Issuer of the OpenID provider, exactly as its discovery document has it.
+            oidc_client_id: Client id at the OpenID provider; null for SAML.
+            oidc_client_secret: Client secret; null for a public client. Send it again if you change the issuer.
+            oidc_scopes: Scopes to request; must contain `openid`. Default: `openid email profile`.
             idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
                 certificate before the provider signs with it.
             allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
@@ -15913,7 +16156,7 @@ class AsyncSso:
             force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
             name_id_format: Format of the name identifier to request; null for any.
             clock_skew_seconds: Tolerated clock difference in seconds.
-            attribute_mapping: Names of the SAML attributes with the person's data.
+            attribute_mapping: Names of the SAML attributes or claims with the person's data.
             default_roles: Roles in the organization for users who sign on for the first time.
             group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
             create_customers: Whether the sign-on of an unknown user creates a customer.
@@ -15957,6 +16200,10 @@ class AsyncSso:
                 "idpSloUrl": idp_slo_url,
                 "idpSloBinding": idp_slo_binding,
                 "idpSloResponseUrl": idp_slo_response_url,
+                "oidcIssuer": oidc_issuer,
+                "oidcClientId": oidc_client_id,
+                "oidcClientSecret": oidc_client_secret,
+                "oidcScopes": oidc_scopes,
                 "idpCertificate": idp_certificate,
                 "allowIdpInitiated": allow_idp_initiated,
                 "requireEncryption": require_encryption,
@@ -16045,6 +16292,7 @@ class AsyncSso:
 
         Raises:
             OrganizationMissing
+            SamlOnly
             SsoConnectionMissing
         """
         return await self._client._call(
@@ -16068,11 +16316,11 @@ class AsyncSso:
     ) -> types.SsoConnection:
         """Activate a connection.
 
-        The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not
-        expired, and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with
-        the missing parts in `errors`. Only one active connection can serve a domain. If another organization,
-        which has lost the domain, still has an active connection for it, the connection of the other
-        organization is deactivated. Honours `If-Match`.
+        The connection needs the identity provider's entity id, an https sign-on URL and a certificate that has
+        not expired, or for OpenID Connect an issuer and a client id; and a VERIFIED domain of the organization
+        equal to `domain`. Otherwise the response is 409 with the missing parts in `errors`. Only one active
+        connection can serve a domain. If another organization, which has lost the domain, still has an active
+        connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
 
         Permission: `sso:write`.
 
@@ -16172,6 +16420,7 @@ class AsyncSso:
 
         Raises:
             OrganizationMissing
+            SamlOnly
             SsoConnectionMissing
         """
         return await self._client._call(
@@ -17300,6 +17549,11 @@ class AsyncPostern(AsyncTransport):
     def oauth_resources(self) -> AsyncOauthResources:
         """Methods of `client.oauth_resources`."""
         return AsyncOauthResources(self)
+
+    @cached_property
+    def oidc(self) -> AsyncOidc:
+        """Methods of `client.oidc`."""
+        return AsyncOidc(self)
 
     @cached_property
     def organizations(self) -> AsyncOrganizations:

@@ -1583,6 +1583,12 @@ class AppsOrganizations:
         status: Literal["ACTIVE", "SUSPENDED"] | str | NotGiven = NOT_GIVEN,
         require_sso: bool | NotGiven = NOT_GIVEN,
         require_mfa: bool | NotGiven = NOT_GIVEN,
+        allowed_methods: Sequence[Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD", "SOCIAL", "SSO"] | str]
+        | None
+        | NotGiven = NOT_GIVEN,
+        session_lifetime_minutes: int | None | NotGiven = NOT_GIVEN,
+        session_idle_minutes: int | None | NotGiven = NOT_GIVEN,
+        allow_lock_out: bool | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -1602,6 +1608,10 @@ class AppsOrganizations:
         authenticator app first (`mfaEnrollmentRequired`), and sessions without one end when their access token
         expires. Neither requirement applies while the organization is suspended. Honours `If-Match`.
 
+        With `allowedMethods` its members can sign in only by these methods (403 `sign_in_method_not_allowed`),
+        and with `sessionLifetimeMinutes` and `sessionIdleMinutes` their sessions end earlier. If an OWNER exists
+        and none could sign in, the response is 409, unless `allowLockOut` is set.
+
         Permission: `organizations:write`.
 
         Credentials: developer, secret key.
@@ -1617,6 +1627,12 @@ class AppsOrganizations:
                 organization's single sign-on. Requires a working connection.
             require_mfa: Whether members must sign in with a second factor; members without one must set it up
                 first.
+            allowed_methods: The methods by which members can sign in; null for all.
+            session_lifetime_minutes: How long after the sign-in sessions of members end, even if they are used;
+                null for 30 days.
+            session_idle_minutes: How long without a refresh sessions of members end; null for 7 days.
+            allow_lock_out: Whether to set `allowedMethods` even if no OWNER could sign in then. Default:
+                `false`.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -1624,6 +1640,7 @@ class AppsOrganizations:
         Raises:
             OrganizationExternalIdTaken
             OrganizationMissing
+            OwnersLockedOut
             SlugTaken
             SsoNotReady
             SsoStillRequired
@@ -1639,6 +1656,10 @@ class AppsOrganizations:
                 "status": status,
                 "requireSso": require_sso,
                 "requireMfa": require_mfa,
+                "allowedMethods": allowed_methods,
+                "sessionLifetimeMinutes": session_lifetime_minutes,
+                "sessionIdleMinutes": session_idle_minutes,
+                "allowLockOut": allow_lock_out,
             },
             if_match=if_match,
             project=project,
@@ -1730,6 +1751,10 @@ class AppsSso:
         idp_slo_url: str | None | NotGiven = NOT_GIVEN,
         idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
         idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        oidc_issuer: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_id: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_secret: str | None | NotGiven = NOT_GIVEN,
+        oidc_scopes: str | None | NotGiven = NOT_GIVEN,
         idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
         allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
         require_encryption: bool | NotGiven = NOT_GIVEN,
@@ -1746,15 +1771,20 @@ class AppsSso:
         trust_mfa: bool | NotGiven = NOT_GIVEN,
         on_new_subject: Literal["HOLD", "REFUSE"] | str | NotGiven = NOT_GIVEN,
         default_redirect_url: str | None | NotGiven = NOT_GIVEN,
+        kind: Literal["OIDC", "SAML"] | str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.AppSsoConnection:
-        """Create a connection as DRAFT.
+        """Create a connection as DRAFT, by SAML, or with `kind: OIDC` by OpenID Connect.
 
-        Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+        SAML: set the identity provider's metadata now or later: as XML, by URL, or field by field. Enter
+        `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider. The service provider keys are
+        generated.
 
-        Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with
-        `test`; then `activate` it. The service provider keys are generated.
+        OpenID Connect: set `oidcIssuer`, `oidcClientId` and `oidcClientSecret`, and enter `oidcRedirectUrl` at
+        the provider.
+
+        Try the connection with `test`; then `activate` it.
 
         Permission: `sso:write`.
 
@@ -1774,6 +1804,10 @@ class AppsSso:
             idp_slo_url: Single logout URL of the identity provider; null for no single logout.
             idp_slo_binding: SAML binding of logout requests.
             idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            oidc_issuer: Issuer of the OpenID provider, exactly as its discovery document has it.
+            oidc_client_id: Client id at the OpenID provider; null for SAML.
+            oidc_client_secret: Client secret; null for a public client. Send it again if you change the issuer.
+            oidc_scopes: Scopes to request; must contain `openid`. Default: `openid email profile`.
             idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
                 certificate before the provider signs with it.
             allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
@@ -1783,7 +1817,7 @@ class AppsSso:
             force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
             name_id_format: Format of the name identifier to request; null for any.
             clock_skew_seconds: Tolerated clock difference in seconds.
-            attribute_mapping: Names of the SAML attributes with the person's data.
+            attribute_mapping: Names of the SAML attributes or claims with the person's data.
             default_roles: Roles in the organization for users who sign on for the first time.
             group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
             create_customers: Whether the sign-on of an unknown user creates a customer.
@@ -1796,6 +1830,7 @@ class AppsSso:
                 linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
                 until an administrator approves it.
             default_redirect_url: Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`.
+            kind: The protocol; it cannot be changed. Default: `"SAML"`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -1819,6 +1854,10 @@ class AppsSso:
                 "idpSloUrl": idp_slo_url,
                 "idpSloBinding": idp_slo_binding,
                 "idpSloResponseUrl": idp_slo_response_url,
+                "oidcIssuer": oidc_issuer,
+                "oidcClientId": oidc_client_id,
+                "oidcClientSecret": oidc_client_secret,
+                "oidcScopes": oidc_scopes,
                 "idpCertificate": idp_certificate,
                 "allowIdpInitiated": allow_idp_initiated,
                 "requireEncryption": require_encryption,
@@ -1835,6 +1874,7 @@ class AppsSso:
                 "trustMfa": trust_mfa,
                 "onNewSubject": on_new_subject,
                 "defaultRedirectUrl": default_redirect_url,
+                "kind": kind,
                 "name": name,
                 "domain": domain,
             },
@@ -1889,6 +1929,10 @@ class AppsSso:
         idp_slo_url: str | None | NotGiven = NOT_GIVEN,
         idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
         idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        oidc_issuer: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_id: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_secret: str | None | NotGiven = NOT_GIVEN,
+        oidc_scopes: str | None | NotGiven = NOT_GIVEN,
         idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
         allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
         require_encryption: bool | NotGiven = NOT_GIVEN,
@@ -1940,6 +1984,10 @@ class AppsSso:
             idp_slo_url: Single logout URL of the identity provider; null for no single logout.
             idp_slo_binding: SAML binding of logout requests.
             idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            oidc_issuer: Issuer of the OpenID provider, exactly as its discovery document has it.
+            oidc_client_id: Client id at the OpenID provider; null for SAML.
+            oidc_client_secret: Client secret; null for a public client. Send it again if you change the issuer.
+            oidc_scopes: Scopes to request; must contain `openid`. Default: `openid email profile`.
             idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
                 certificate before the provider signs with it.
             allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
@@ -1949,7 +1997,7 @@ class AppsSso:
             force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
             name_id_format: Format of the name identifier to request; null for any.
             clock_skew_seconds: Tolerated clock difference in seconds.
-            attribute_mapping: Names of the SAML attributes with the person's data.
+            attribute_mapping: Names of the SAML attributes or claims with the person's data.
             default_roles: Roles in the organization for users who sign on for the first time.
             group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
             create_customers: Whether the sign-on of an unknown user creates a customer.
@@ -1993,6 +2041,10 @@ class AppsSso:
                 "idpSloUrl": idp_slo_url,
                 "idpSloBinding": idp_slo_binding,
                 "idpSloResponseUrl": idp_slo_response_url,
+                "oidcIssuer": oidc_issuer,
+                "oidcClientId": oidc_client_id,
+                "oidcClientSecret": oidc_client_secret,
+                "oidcScopes": oidc_scopes,
                 "idpCertificate": idp_certificate,
                 "allowIdpInitiated": allow_idp_initiated,
                 "requireEncryption": require_encryption,
@@ -2081,6 +2133,7 @@ class AppsSso:
 
         Raises:
             OrganizationMissing
+            SamlOnly
             SsoConnectionMissing
         """
         return self._client._call(
@@ -2104,11 +2157,11 @@ class AppsSso:
     ) -> types.AppSsoConnection:
         """Activate a connection.
 
-        The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not
-        expired, and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with
-        the missing parts in `errors`. Only one active connection can serve a domain. If another organization,
-        which has lost the domain, still has an active connection for it, the connection of the other
-        organization is deactivated. Honours `If-Match`.
+        The connection needs the identity provider's entity id, an https sign-on URL and a certificate that has
+        not expired, or for OpenID Connect an issuer and a client id; and a VERIFIED domain of the organization
+        equal to `domain`. Otherwise the response is 409 with the missing parts in `errors`. Only one active
+        connection can serve a domain. If another organization, which has lost the domain, still has an active
+        connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
 
         Permission: `sso:write`.
 
@@ -2208,6 +2261,7 @@ class AppsSso:
 
         Raises:
             OrganizationMissing
+            SamlOnly
             SsoConnectionMissing
         """
         return self._client._call(
@@ -2870,6 +2924,7 @@ class AuthPasskeys:
             MethodOff
             SignInBlocked
             SignInFailed
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -5871,7 +5926,8 @@ class Auth:
         A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens,
         so that a lost response does no harm. A token that is used again later must have been copied, so the
         session ends. The session also ends if its sign-in does not meet the current requirements of the project
-        and of the customer's organizations (`requireSso`, `requireMfa`).
+        and of the customer's organizations (`requireSso`, `requireMfa`, `allowedMethods`), or has lasted for
+        longer than an organization allows (`sessionLifetimeMinutes`).
 
         `organizationId` switches the active organization, which the access token describes; null switches to
         none. If the customer is not a member of the organization, or the organization is suspended, the response
@@ -6011,6 +6067,7 @@ class Auth:
             PasswordBreached
             PasswordCommon
             PlanLimitReached
+            SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
         """
@@ -6074,6 +6131,7 @@ class Auth:
         Raises:
             CodeInvalid
             PlanLimitReached
+            SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
         """
@@ -6111,6 +6169,7 @@ class Auth:
             SignInBlocked
             SignInFailed
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -6177,6 +6236,7 @@ class Auth:
             MethodOff
             PlanLimitReached
             SignInBlocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -6247,6 +6307,7 @@ class Auth:
             MethodOff
             PlanLimitReached
             SignInBlocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -6485,6 +6546,7 @@ class Auth:
             MfaAlreadyOn
             SignInBlocked
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -6549,6 +6611,7 @@ class Auth:
             CodeInvalid
             SignInBlocked
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -6631,6 +6694,7 @@ class Auth:
         Raises:
             CodeInvalid
             SignInBlocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -6650,8 +6714,9 @@ class Auth:
     ) -> types.SsoLookup:
         """Find the single sign-on connection that serves the domain of an e-mail address.
 
-        Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null
-        if there is no connection, if the domain is no longer verified, or if the organization is suspended.
+        Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. If `choices` is not
+        null, let the person choose one of them first. All other fields are null if there is no connection, if
+        the domain is no longer verified, or if the organization is suspended.
 
         Credentials: anonymous, publishable key, secret key.
 
@@ -13093,6 +13158,127 @@ class OauthResources:
         )
 
 
+class Oidc:
+    """The methods of `client.oidc`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def begin(
+        self,
+        conn_id: str,
+        *,
+        redirect_url: str | None = None,
+        code_challenge: str | None = None,
+        state: str | None = None,
+        test: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Start single sign-on by OpenID Connect: redirect the browser to the OpenID provider.
+
+        The parameters and the return to the app are those of connections by SAML (`/sso/saml/{connId}/login`).
+
+        Args:
+            conn_id: The conn id.
+            redirect_url: Redirect url.
+            code_challenge: An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url.
+            state: State.
+            test: Test.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+            SsoTestInvalid
+            SsoUnavailable
+        """
+        return self._client._call(
+            operations.BEGIN_OIDC_SSO,
+            (conn_id,),
+            query={"redirectUrl": redirect_url, "codeChallenge": code_challenge, "state": state, "test": test},
+            timeout=timeout,
+        )
+
+    def receive_response(
+        self,
+        conn_id: str,
+        *,
+        state: str | None = None,
+        code: str | None = None,
+        error: str | None = None,
+        error_description: str | None = None,
+        iss: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Receive the OpenID provider's response: the redirect URI of the connection.
+
+        Redirects the browser to the app with a code, or with `error`. A response for another browser returns a
+        page with the reason; the operation `…/traces` lists every check.
+
+        Args:
+            conn_id: The conn id.
+            state: State.
+            code: Code.
+            error: Error.
+            error_description: Error description.
+            iss: Iss.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.RECEIVE_OIDC_RESPONSE,
+            (conn_id,),
+            query={"state": state, "code": code, "error": error, "errorDescription": error_description, "iss": iss},
+            timeout=timeout,
+        )
+
+    def receive_logout(
+        self,
+        conn_id: str,
+        *,
+        state: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The post-logout redirect URI: redirects the browser to the app after a logout that the app started.
+
+        The post-logout redirect URI: redirects the browser to the app after a logout that the app started
+
+        Args:
+            conn_id: The conn id.
+            state: State.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            SsoConnectionMissing
+        """
+        return self._client._call(operations.RECEIVE_OIDC_LOGOUT, (conn_id,), query={"state": state}, timeout=timeout)
+
+    def receive_backchannel_logout(
+        self,
+        conn_id: str,
+        *,
+        logout_token: str | NotGiven = NOT_GIVEN,
+        timeout: float | None = None,
+    ) -> None:
+        """Receive a logout token of the OpenID provider, and end the sessions that it names.
+
+        A token that was received before has no effect.
+
+        Args:
+            conn_id: The conn id.
+            logout_token: A logout token (OpenID Connect Back-Channel Logout 1.0 §2.4).
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            LogoutTokenRefused
+            SsoConnectionMissing
+        """
+        return self._client._call(
+            operations.RECEIVE_OIDC_BACKCHANNEL_LOGOUT, (conn_id,), body={"logout_token": logout_token}, timeout=timeout
+        )
+
+
 class Organizations:
     """The methods of `client.organizations`."""
 
@@ -13243,6 +13429,12 @@ class Organizations:
         status: Literal["ACTIVE", "SUSPENDED"] | str | NotGiven = NOT_GIVEN,
         require_sso: bool | NotGiven = NOT_GIVEN,
         require_mfa: bool | NotGiven = NOT_GIVEN,
+        allowed_methods: Sequence[Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD", "SOCIAL", "SSO"] | str]
+        | None
+        | NotGiven = NOT_GIVEN,
+        session_lifetime_minutes: int | None | NotGiven = NOT_GIVEN,
+        session_idle_minutes: int | None | NotGiven = NOT_GIVEN,
+        allow_lock_out: bool | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -13262,6 +13454,10 @@ class Organizations:
         authenticator app first (`mfaEnrollmentRequired`), and sessions without one end when their access token
         expires. Neither requirement applies while the organization is suspended. Honours `If-Match`.
 
+        With `allowedMethods` its members can sign in only by these methods (403 `sign_in_method_not_allowed`),
+        and with `sessionLifetimeMinutes` and `sessionIdleMinutes` their sessions end earlier. If an OWNER exists
+        and none could sign in, the response is 409, unless `allowLockOut` is set.
+
         Permission: `organizations:write`.
 
         Credentials: developer, secret key.
@@ -13277,6 +13473,12 @@ class Organizations:
                 organization's single sign-on. Requires a working connection.
             require_mfa: Whether members must sign in with a second factor; members without one must set it up
                 first.
+            allowed_methods: The methods by which members can sign in; null for all.
+            session_lifetime_minutes: How long after the sign-in sessions of members end, even if they are used;
+                null for 30 days.
+            session_idle_minutes: How long without a refresh sessions of members end; null for 7 days.
+            allow_lock_out: Whether to set `allowedMethods` even if no OWNER could sign in then. Default:
+                `false`.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -13284,6 +13486,7 @@ class Organizations:
         Raises:
             OrganizationExternalIdTaken
             OrganizationMissing
+            OwnersLockedOut
             SlugTaken
             SsoNotReady
             SsoStillRequired
@@ -13299,6 +13502,10 @@ class Organizations:
                 "status": status,
                 "requireSso": require_sso,
                 "requireMfa": require_mfa,
+                "allowedMethods": allowed_methods,
+                "sessionLifetimeMinutes": session_lifetime_minutes,
+                "sessionIdleMinutes": session_idle_minutes,
+                "allowLockOut": allow_lock_out,
             },
             if_match=if_match,
             project=project,
@@ -13576,6 +13783,7 @@ class Pages:
             SignInBlocked
             SignInFailed
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -13665,6 +13873,7 @@ class Pages:
             PasswordBreached
             PasswordCommon
             PlanLimitReached
+            SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
         """
@@ -13806,6 +14015,7 @@ class Pages:
         Raises:
             CodeInvalid
             PlanLimitReached
+            SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
         """
@@ -14018,6 +14228,7 @@ class Pages:
             MethodOff
             PlanLimitReached
             SignInBlocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -14089,6 +14300,7 @@ class Pages:
             CodeInvalid
             SignInBlocked
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -14178,6 +14390,7 @@ class Pages:
             MfaAlreadyOn
             SignInBlocked
             SignInLocked
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -14409,6 +14622,7 @@ class Pages:
             MethodOff
             SignInBlocked
             SignInFailed
+            SignInMethodNotAllowed
             SsoRequired
         """
         return self._client._call(
@@ -15656,6 +15870,10 @@ class Sso:
         idp_slo_url: str | None | NotGiven = NOT_GIVEN,
         idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
         idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        oidc_issuer: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_id: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_secret: str | None | NotGiven = NOT_GIVEN,
+        oidc_scopes: str | None | NotGiven = NOT_GIVEN,
         idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
         allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
         require_encryption: bool | NotGiven = NOT_GIVEN,
@@ -15672,15 +15890,20 @@ class Sso:
         trust_mfa: bool | NotGiven = NOT_GIVEN,
         on_new_subject: Literal["HOLD", "REFUSE"] | str | NotGiven = NOT_GIVEN,
         default_redirect_url: str | None | NotGiven = NOT_GIVEN,
+        kind: Literal["OIDC", "SAML"] | str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.SsoConnection:
-        """Create a connection as DRAFT.
+        """Create a connection as DRAFT, by SAML, or with `kind: OIDC` by OpenID Connect.
 
-        Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+        SAML: set the identity provider's metadata now or later: as XML, by URL, or field by field. Enter
+        `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider. The service provider keys are
+        generated.
 
-        Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with
-        `test`; then `activate` it. The service provider keys are generated.
+        OpenID Connect: set `oidcIssuer`, `oidcClientId` and `oidcClientSecret`, and enter `oidcRedirectUrl` at
+        the provider.
+
+        Try the connection with `test`; then `activate` it.
 
         Permission: `sso:write`.
 
@@ -15700,6 +15923,10 @@ class Sso:
             idp_slo_url: Single logout URL of the identity provider; null for no single logout.
             idp_slo_binding: SAML binding of logout requests.
             idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            oidc_issuer: Issuer of the OpenID provider, exactly as its discovery document has it.
+            oidc_client_id: Client id at the OpenID provider; null for SAML.
+            oidc_client_secret: Client secret; null for a public client. Send it again if you change the issuer.
+            oidc_scopes: Scopes to request; must contain `openid`. Default: `openid email profile`.
             idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
                 certificate before the provider signs with it.
             allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
@@ -15709,7 +15936,7 @@ class Sso:
             force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
             name_id_format: Format of the name identifier to request; null for any.
             clock_skew_seconds: Tolerated clock difference in seconds.
-            attribute_mapping: Names of the SAML attributes with the person's data.
+            attribute_mapping: Names of the SAML attributes or claims with the person's data.
             default_roles: Roles in the organization for users who sign on for the first time.
             group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
             create_customers: Whether the sign-on of an unknown user creates a customer.
@@ -15722,6 +15949,7 @@ class Sso:
                 linked to another user of the provider: REFUSE the sign-on, or HOLD it as an `identity-request`
                 until an administrator approves it.
             default_redirect_url: Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`.
+            kind: The protocol; it cannot be changed. Default: `"SAML"`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -15745,6 +15973,10 @@ class Sso:
                 "idpSloUrl": idp_slo_url,
                 "idpSloBinding": idp_slo_binding,
                 "idpSloResponseUrl": idp_slo_response_url,
+                "oidcIssuer": oidc_issuer,
+                "oidcClientId": oidc_client_id,
+                "oidcClientSecret": oidc_client_secret,
+                "oidcScopes": oidc_scopes,
                 "idpCertificate": idp_certificate,
                 "allowIdpInitiated": allow_idp_initiated,
                 "requireEncryption": require_encryption,
@@ -15761,6 +15993,7 @@ class Sso:
                 "trustMfa": trust_mfa,
                 "onNewSubject": on_new_subject,
                 "defaultRedirectUrl": default_redirect_url,
+                "kind": kind,
                 "name": name,
                 "domain": domain,
             },
@@ -15815,6 +16048,10 @@ class Sso:
         idp_slo_url: str | None | NotGiven = NOT_GIVEN,
         idp_slo_binding: Literal["POST", "REDIRECT"] | str | NotGiven = NOT_GIVEN,
         idp_slo_response_url: str | None | NotGiven = NOT_GIVEN,
+        oidc_issuer: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_id: str | None | NotGiven = NOT_GIVEN,
+        oidc_client_secret: str | None | NotGiven = NOT_GIVEN,
+        oidc_scopes: str | None | NotGiven = NOT_GIVEN,
         idp_certificate: Sequence[str] | NotGiven = NOT_GIVEN,
         allow_idp_initiated: bool | NotGiven = NOT_GIVEN,
         require_encryption: bool | NotGiven = NOT_GIVEN,
@@ -15866,6 +16103,10 @@ class Sso:
             idp_slo_url: Single logout URL of the identity provider; null for no single logout.
             idp_slo_binding: SAML binding of logout requests.
             idp_slo_response_url: URL for responses to logout requests; null uses `idpSloUrl`.
+            oidc_issuer: Issuer of the OpenID provider, exactly as its discovery document has it.
+            oidc_client_id: Client id at the OpenID provider; null for SAML.
+            oidc_client_secret: Client secret; null for a public client. Send it again if you change the issuer.
+            oidc_scopes: Scopes to request; must contain `openid`. Default: `openid email profile`.
             idp_certificate: Signing certificates, PEM or bare base64; replaces the list. Add the provider's next
                 certificate before the provider signs with it.
             allow_idp_initiated: Accept IdP-initiated sign-on; the browser is redirected to `defaultRedirectUrl`.
@@ -15875,7 +16116,7 @@ class Sso:
             force_authn: Whether the identity provider must authenticate the person again (`ForceAuthn`).
             name_id_format: Format of the name identifier to request; null for any.
             clock_skew_seconds: Tolerated clock difference in seconds.
-            attribute_mapping: Names of the SAML attributes with the person's data.
+            attribute_mapping: Names of the SAML attributes or claims with the person's data.
             default_roles: Roles in the organization for users who sign on for the first time.
             group_roles: Roles for each group. Roles listed here are updated at every sign-on; others stay.
             create_customers: Whether the sign-on of an unknown user creates a customer.
@@ -15919,6 +16160,10 @@ class Sso:
                 "idpSloUrl": idp_slo_url,
                 "idpSloBinding": idp_slo_binding,
                 "idpSloResponseUrl": idp_slo_response_url,
+                "oidcIssuer": oidc_issuer,
+                "oidcClientId": oidc_client_id,
+                "oidcClientSecret": oidc_client_secret,
+                "oidcScopes": oidc_scopes,
                 "idpCertificate": idp_certificate,
                 "allowIdpInitiated": allow_idp_initiated,
                 "requireEncryption": require_encryption,
@@ -16007,6 +16252,7 @@ class Sso:
 
         Raises:
             OrganizationMissing
+            SamlOnly
             SsoConnectionMissing
         """
         return self._client._call(
@@ -16030,11 +16276,11 @@ class Sso:
     ) -> types.SsoConnection:
         """Activate a connection.
 
-        The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not
-        expired, and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with
-        the missing parts in `errors`. Only one active connection can serve a domain. If another organization,
-        which has lost the domain, still has an active connection for it, the connection of the other
-        organization is deactivated. Honours `If-Match`.
+        The connection needs the identity provider's entity id, an https sign-on URL and a certificate that has
+        not expired, or for OpenID Connect an issuer and a client id; and a VERIFIED domain of the organization
+        equal to `domain`. Otherwise the response is 409 with the missing parts in `errors`. Only one active
+        connection can serve a domain. If another organization, which has lost the domain, still has an active
+        connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
 
         Permission: `sso:write`.
 
@@ -16134,6 +16380,7 @@ class Sso:
 
         Raises:
             OrganizationMissing
+            SamlOnly
             SsoConnectionMissing
         """
         return self._client._call(
@@ -17260,6 +17507,11 @@ class Postern(Transport):
     def oauth_resources(self) -> OauthResources:
         """Methods of `client.oauth_resources`."""
         return OauthResources(self)
+
+    @cached_property
+    def oidc(self) -> Oidc:
+        """Methods of `client.oidc`."""
+        return Oidc(self)
 
     @cached_property
     def organizations(self) -> Organizations:

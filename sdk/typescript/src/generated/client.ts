@@ -1714,6 +1714,44 @@ export interface SamlSubmitLogoutParams {
   RelayState?: string | undefined;
 }
 
+/** Parameters of `oidc.begin`. */
+export interface OidcBeginParams {
+  /** Redirect url. */
+  redirectUrl?: string | undefined;
+  /** An S256 code challenge (RFC 7636 §4.2): 43 characters of base64url. */
+  codeChallenge?: string | undefined;
+  /** State. */
+  state?: string | undefined;
+  /** Test. */
+  test?: string | undefined;
+}
+
+/** Parameters of `oidc.receiveResponse`. */
+export interface OidcReceiveResponseParams {
+  /** State. */
+  state?: string | undefined;
+  /** Code. */
+  code?: string | undefined;
+  /** Error. */
+  error?: string | undefined;
+  /** Error description. */
+  errorDescription?: string | undefined;
+  /** Iss. */
+  iss?: string | undefined;
+}
+
+/** Parameters of `oidc.receiveLogout`. */
+export interface OidcReceiveLogoutParams {
+  /** State. */
+  state?: string | undefined;
+}
+
+/** Parameters of `oidc.receiveBackchannelLogout`. */
+export interface OidcReceiveBackchannelLogoutParams {
+  /** A logout token (OpenID Connect Back-Channel Logout 1.0 §2.4). */
+  logout_token?: string | undefined;
+}
+
 /** Parameters of `directories.list`. */
 export interface DirectoriesListParams {
   /** Maximum number of records. */
@@ -1992,6 +2030,7 @@ export interface Operations {
   readonly plans: PlansApi;
   readonly entitlements: EntitlementsApi;
   readonly saml: SamlApi;
+  readonly oidc: OidcApi;
   readonly directories: DirectoriesApi;
   readonly oauthClients: OauthClientsApi;
   readonly oauthResources: OauthResourcesApi;
@@ -4604,7 +4643,8 @@ export interface AuthApi {
    * A refresh token works once. If it is sent again within 30 seconds, the response has the same new tokens, so that a
    * lost response does no harm. A token that is used again later must have been copied, so the session ends. The
    * session also ends if its sign-in does not meet the current requirements of the project and of the customer's
-   * organizations (`requireSso`, `requireMfa`).
+   * organizations (`requireSso`, `requireMfa`, `allowedMethods`), or has lasted for longer than an organization allows
+   * (`sessionLifetimeMinutes`).
    *
    * `organizationId` switches the active organization, which the access token describes; null switches to none. If the
    * customer is not a member of the organization, or the organization is suspended, the response is 403 and nothing
@@ -4665,8 +4705,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `method_off`,
-   * `plan_limit_reached`, `email_taken`, `too_many_requests`, `database_away`.
+   * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`,
+   * `method_off`, `plan_limit_reached`, `email_taken`, `too_many_requests`, `database_away`.
    */
   signUp(params: CustomerSignUp, options?: RequestOptions): Promise<CustomerSignUpResult>;
   /**
@@ -4688,8 +4728,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `plan_limit_reached`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`, `plan_limit_reached`,
+   * `too_many_requests`, `database_away`.
    */
   verifySignUp(params: CodeVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
@@ -4700,8 +4740,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `method_off`, `sign_in_locked`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
+   * `sign_in_locked`, `too_many_requests`, `database_away`.
    */
   signIn(params: PasswordSignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
@@ -4726,8 +4766,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `plan_limit_reached`,
-   * `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
+   * `plan_limit_reached`, `too_many_requests`, `database_away`.
    */
   signInWithCode(params: CodeVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
@@ -4752,8 +4792,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `plan_limit_reached`,
-   * `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
+   * `plan_limit_reached`, `too_many_requests`, `database_away`.
    */
   signInWithLink(params: LinkVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
@@ -4848,8 +4888,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `mfa_already_on`, `sign_in_locked`,
-   * `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `mfa_already_on`,
+   * `sign_in_locked`, `too_many_requests`, `database_away`.
    */
   confirmRequiredTotp(params: EnrollmentProof, options?: RequestOptions): Promise<EnrolledSignIn>;
   /**
@@ -4870,8 +4910,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_locked`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `sign_in_locked`,
+   * `too_many_requests`, `database_away`.
    */
   verifySecondFactor(params: SecondFactorSignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
   readonly passkeys: AuthPasskeysApi;
@@ -4892,7 +4932,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `too_many_requests`,
+   * `database_away`.
    */
   exchangeCode(params: AuthorizationCodeGrant, options?: RequestOptions): Promise<CustomerSignInResult>;
   readonly identities: AuthIdentitiesApi;
@@ -4901,8 +4942,9 @@ export interface AuthApi {
   /**
    * Find the single sign-on connection that serves the domain of an e-mail address
    *
-   * Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. All fields are null if there is
-   * no connection, if the domain is no longer verified, or if the organization is suspended.
+   * Redirect the browser to `loginUrl` with `redirectUrl`, `codeChallenge` and `state`. If `choices` is not null, let
+   * the person choose one of them first. All other fields are null if there is no connection, if the domain is no
+   * longer verified, or if the organization is suspended.
    *
    * Credentials: anonymous, publishable key, secret key.
    *
@@ -5092,8 +5134,8 @@ export interface AuthPasskeysApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `sign_in_failed`, `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `sign_in_failed`, `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`,
+   * `method_off`, `too_many_requests`, `database_away`.
    */
   signIn(params: PasskeySignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
 }
@@ -5177,8 +5219,8 @@ export interface PagesApi {
    *
    * Sign in with e-mail address and password
    *
-   * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `method_off`, `sign_in_locked`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
+   * `sign_in_locked`, `too_many_requests`, `database_away`.
    */
   submitSignIn(params?: PagesSubmitSignInParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5194,8 +5236,8 @@ export interface PagesApi {
    *
    * The next page asks for the code that was mailed; if no code is needed, the sign-in continues at once.
    *
-   * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `method_off`,
-   * `plan_limit_reached`, `email_taken`, `too_many_requests`, `database_away`.
+   * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`,
+   * `method_off`, `plan_limit_reached`, `email_taken`, `too_many_requests`, `database_away`.
    */
   submitSignUp(params?: PagesSubmitSignUpParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5211,8 +5253,8 @@ export interface PagesApi {
    *
    * Finish a sign-up with the code that was mailed
    *
-   * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `plan_limit_reached`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`, `plan_limit_reached`,
+   * `too_many_requests`, `database_away`.
    */
   verifySignUp(params?: PagesVerifySignUpParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5238,8 +5280,8 @@ export interface PagesApi {
    *
    * Sign in with the code that was mailed
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `plan_limit_reached`,
-   * `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
+   * `plan_limit_reached`, `too_many_requests`, `database_away`.
    */
   submitCode(params?: PagesSubmitCodeParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5247,8 +5289,8 @@ export interface PagesApi {
    *
    * Finish a sign-in with a code of the authenticator app or a recovery code
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_locked`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `sign_in_locked`,
+   * `too_many_requests`, `database_away`.
    */
   submitSecondFactor(params?: PagesSubmitSecondFactorParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5265,8 +5307,8 @@ export interface PagesApi {
    *
    * Turn on a required second factor with its first code; the next page shows the recovery codes
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `mfa_already_on`, `sign_in_locked`,
-   * `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `mfa_already_on`,
+   * `sign_in_locked`, `too_many_requests`, `database_away`.
    */
   enrollSecondFactor(params?: PagesEnrollSecondFactorParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5298,8 +5340,8 @@ export interface PagesApi {
    *
    * Sign in with a passkey
    *
-   * Problems: `sign_in_failed`, `code_invalid`, `sign_in_blocked`, `sso_required`, `method_off`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `sign_in_failed`, `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`,
+   * `method_off`, `too_many_requests`, `database_away`.
    */
   submitPasskey(params?: PagesSubmitPasskeyParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5482,12 +5524,15 @@ export interface SsoApi {
    */
   list(id: string, params?: SsoListParams, options?: RequestOptions): PagePromise<SsoConnection>;
   /**
-   * Create a connection as DRAFT
+   * Create a connection as DRAFT, by SAML, or with `kind: OIDC` by OpenID Connect
    *
-   * Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+   * SAML: set the identity provider's metadata now or later: as XML, by URL, or field by field. Enter `spEntityId` and
+   * `spAcsUrl`, or `spMetadataUrl`, at the identity provider. The service provider keys are generated.
    *
-   * Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with `test`;
-   * then `activate` it. The service provider keys are generated.
+   * OpenID Connect: set `oidcIssuer`, `oidcClientId` and `oidcClientSecret`, and enter `oidcRedirectUrl` at the
+   * provider.
+   *
+   * Try the connection with `test`; then `activate` it.
    *
    * Permission: `sso:write`.
    *
@@ -5550,16 +5595,17 @@ export interface SsoApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   * Problems: `organization_missing`, `sso_connection_missing`, `saml_only`, `too_many_requests`, `database_away`.
    */
   getMetadata(id: string, connId: string, options?: RequestOptions): Promise<string>;
   /**
    * Activate a connection
    *
-   * The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
-   * and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with the missing parts
-   * in `errors`. Only one active connection can serve a domain. If another organization, which has lost the domain,
-   * still has an active connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
+   * The connection needs the identity provider's entity id, an https sign-on URL and a certificate that has not
+   * expired, or for OpenID Connect an issuer and a client id; and a VERIFIED domain of the organization equal to
+   * `domain`. Otherwise the response is 409 with the missing parts in `errors`. Only one active connection can serve a
+   * domain. If another organization, which has lost the domain, still has an active connection for it, the connection
+   * of the other organization is deactivated. Honours `If-Match`.
    *
    * Permission: `sso:write`.
    *
@@ -5594,7 +5640,7 @@ export interface SsoApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   * Problems: `organization_missing`, `sso_connection_missing`, `saml_only`, `too_many_requests`, `database_away`.
    */
   rotateCertificate(id: string, connId: string, options?: RequestOptions): Promise<SsoConnection>;
   /**
@@ -5638,12 +5684,15 @@ export interface AppsSsoApi {
    */
   list(id: string, params?: AppsSsoListParams, options?: RequestOptions): PagePromise<AppSsoConnection>;
   /**
-   * Create a connection as DRAFT
+   * Create a connection as DRAFT, by SAML, or with `kind: OIDC` by OpenID Connect
    *
-   * Set the identity provider's metadata now or later: as XML, by URL, or field by field.
+   * SAML: set the identity provider's metadata now or later: as XML, by URL, or field by field. Enter `spEntityId` and
+   * `spAcsUrl`, or `spMetadataUrl`, at the identity provider. The service provider keys are generated.
    *
-   * Enter `spEntityId` and `spAcsUrl`, or `spMetadataUrl`, at the identity provider; try the connection with `test`;
-   * then `activate` it. The service provider keys are generated.
+   * OpenID Connect: set `oidcIssuer`, `oidcClientId` and `oidcClientSecret`, and enter `oidcRedirectUrl` at the
+   * provider.
+   *
+   * Try the connection with `test`; then `activate` it.
    *
    * Permission: `sso:write`.
    *
@@ -5706,16 +5755,17 @@ export interface AppsSsoApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   * Problems: `organization_missing`, `sso_connection_missing`, `saml_only`, `too_many_requests`, `database_away`.
    */
   getMetadata(id: string, connId: string, options?: RequestOptions): Promise<string>;
   /**
    * Activate a connection
    *
-   * The connection needs the identity provider's entity id, an https sign-on URL, a certificate that has not expired,
-   * and a VERIFIED domain of the organization equal to `domain`; otherwise the response is 409 with the missing parts
-   * in `errors`. Only one active connection can serve a domain. If another organization, which has lost the domain,
-   * still has an active connection for it, the connection of the other organization is deactivated. Honours `If-Match`.
+   * The connection needs the identity provider's entity id, an https sign-on URL and a certificate that has not
+   * expired, or for OpenID Connect an issuer and a client id; and a VERIFIED domain of the organization equal to
+   * `domain`. Otherwise the response is 409 with the missing parts in `errors`. Only one active connection can serve a
+   * domain. If another organization, which has lost the domain, still has an active connection for it, the connection
+   * of the other organization is deactivated. Honours `If-Match`.
    *
    * Permission: `sso:write`.
    *
@@ -5750,7 +5800,7 @@ export interface AppsSsoApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
+   * Problems: `organization_missing`, `sso_connection_missing`, `saml_only`, `too_many_requests`, `database_away`.
    */
   rotateCertificate(id: string, connId: string, options?: RequestOptions): Promise<AppSsoConnection>;
   /**
@@ -6635,12 +6685,16 @@ export interface OrganizationsApi {
    * app first (`mfaEnrollmentRequired`), and sessions without one end when their access token expires. Neither
    * requirement applies while the organization is suspended. Honours `If-Match`.
    *
+   * With `allowedMethods` its members can sign in only by these methods (403 `sign_in_method_not_allowed`), and with
+   * `sessionLifetimeMinutes` and `sessionIdleMinutes` their sessions end earlier. If an OWNER exists and none could
+   * sign in, the response is 409, unless `allowLockOut` is set.
+   *
    * Permission: `organizations:write`.
    *
    * Credentials: developer, secret key.
    *
    * Problems: `organization_missing`, `slug_taken`, `organization_external_id_taken`, `sso_not_ready`,
-   * `sso_still_required`, `too_many_requests`, `database_away`.
+   * `sso_still_required`, `owners_locked_out`, `too_many_requests`, `database_away`.
    */
   update(id: string, params: OrganizationChange, options?: RequestOptions): Promise<Organization>;
   /**
@@ -6992,12 +7046,16 @@ export interface AppsOrganizationsApi {
    * app first (`mfaEnrollmentRequired`), and sessions without one end when their access token expires. Neither
    * requirement applies while the organization is suspended. Honours `If-Match`.
    *
+   * With `allowedMethods` its members can sign in only by these methods (403 `sign_in_method_not_allowed`), and with
+   * `sessionLifetimeMinutes` and `sessionIdleMinutes` their sessions end earlier. If an OWNER exists and none could
+   * sign in, the response is 409, unless `allowLockOut` is set.
+   *
    * Permission: `organizations:write`.
    *
    * Credentials: developer, secret key.
    *
    * Problems: `organization_missing`, `slug_taken`, `organization_external_id_taken`, `sso_not_ready`,
-   * `sso_still_required`, `too_many_requests`, `database_away`.
+   * `sso_still_required`, `owners_locked_out`, `too_many_requests`, `database_away`.
    */
   update(id: string, params: OrganizationChange, options?: RequestOptions): Promise<AppOrganization>;
   /**
@@ -7415,6 +7473,43 @@ export interface SamlApi {
    * Problems: `sso_connection_missing`, `database_away`.
    */
   submitLogout(connId: string, params?: SamlSubmitLogoutParams, options?: RequestOptions): Promise<string>;
+}
+
+/** The methods of `client.oidc`. */
+export interface OidcApi {
+  /**
+   * Start single sign-on by OpenID Connect: redirect the browser to the OpenID provider
+   *
+   * The parameters and the return to the app are those of connections by SAML (`/sso/saml/{connId}/login`).
+   *
+   * Problems: `sso_test_invalid`, `sso_connection_missing`, `sso_unavailable`, `database_away`.
+   */
+  begin(connId: string, params?: OidcBeginParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Receive the OpenID provider's response: the redirect URI of the connection
+   *
+   * Redirects the browser to the app with a code, or with `error`. A response for another browser returns a page with
+   * the reason; the operation `…/traces` lists every check.
+   *
+   * Problems: `sso_connection_missing`, `database_away`.
+   */
+  receiveResponse(connId: string, params?: OidcReceiveResponseParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The post-logout redirect URI: redirects the browser to the app after a logout that the app started
+   *
+   * The post-logout redirect URI: redirects the browser to the app after a logout that the app started
+   *
+   * Problems: `sso_connection_missing`, `database_away`.
+   */
+  receiveLogout(connId: string, params?: OidcReceiveLogoutParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Receive a logout token of the OpenID provider, and end the sessions that it names
+   *
+   * A token that was received before has no effect.
+   *
+   * Problems: `logout_token_refused`, `sso_connection_missing`, `database_away`.
+   */
+  receiveBackchannelLogout(connId: string, params?: OidcReceiveBackchannelLogoutParams, options?: RequestOptions): Promise<void>;
 }
 
 /** The methods of `client.directories`. */

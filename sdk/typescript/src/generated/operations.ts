@@ -428,6 +428,10 @@ saml.receiveResponse POST /sso/saml/{connId}/acs fTn
 auth.signOutWithSso POST /projects/{projectId}/auth/sso/sign-out j
 saml.receiveLogout GET /sso/saml/{connId}/slo Tn
 saml.submitLogout POST /sso/saml/{connId}/slo fTn
+oidc.begin GET /sso/oidc/{connId}/login qTn
+oidc.receiveResponse GET /sso/oidc/{connId}/callback qTn
+oidc.receiveLogout GET /sso/oidc/{connId}/signed-out qTn
+oidc.receiveBackchannelLogout POST /sso/oidc/{connId}/backchannel-logout fEn
 directories.list GET /projects/{projectId}/b2b/organizations/{id}/directory-connections ql
 directories.create POST /projects/{projectId}/b2b/organizations/{id}/directory-connections j
 directories.get GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}

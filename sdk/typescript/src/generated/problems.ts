@@ -361,6 +361,9 @@ export class LiveKeyRequired extends ForbiddenError {}
  */
 export class LockedOut extends RateLimitError {}
 
+/** 400 `logout_token_refused`: The logout token is not valid. The connection's traces have the reason. */
+export class LogoutTokenRefused extends BadRequestError {}
+
 /** 404 `member_missing`: This customer is not a member of the organization. */
 export class MemberMissing extends NotFoundError {}
 
@@ -486,6 +489,9 @@ export class OrganizationSuspended extends ConflictError {}
 /** 409 `owner_stays`: The owner cannot leave, be removed or get another role. Transfer ownership first. */
 export class OwnerStays extends ConflictError {}
 
+/** 409 `owners_locked_out`: No OWNER of the organization could sign in by one of these methods. */
+export class OwnersLockedOut extends ConflictError {}
+
 /**
  * 409 `owns_an_account`: You own an account. Transfer its ownership first, or send `deleteMyAccount: true` if you are
  * its only member.
@@ -603,6 +609,9 @@ export class RunMissing extends NotFoundError {}
  */
 export class RunNotFailed extends ConflictError {}
 
+/** 409 `saml_only`: This connection is by OpenID Connect: it has neither SAML metadata nor certificates. */
+export class SamlOnly extends ConflictError {}
+
 /** 409 `seed_list_empty`: The project has no seed list; add addresses to `seedList` in the project's settings. */
 export class SeedListEmpty extends ConflictError {}
 
@@ -644,6 +653,12 @@ export class SignInFailed extends UnauthorizedError {}
 
 /** 429 `sign_in_locked`: Too many failed attempts; try again after the time in `Retry-After`. */
 export class SignInLocked extends RateLimitError {}
+
+/**
+ * 403 `sign_in_method_not_allowed`: An organization that you belong to does not allow this sign-in method. `next` has
+ * those that are allowed.
+ */
+export class SignInMethodNotAllowed extends ForbiddenError {}
 
 /** 403 `sign_up_closed`: Sign-up is closed in this project; only invited addresses can sign up. */
 export class SignUpClosed extends ForbiddenError {}
@@ -945,6 +960,7 @@ export const PROBLEMS = {
   LinkInvalid,
   LiveKeyRequired,
   LockedOut,
+  LogoutTokenRefused,
   MemberMissing,
   MessageGone,
   MessageTooLarge,
@@ -981,6 +997,7 @@ export const PROBLEMS = {
   OrganizationMissing,
   OrganizationSuspended,
   OwnerStays,
+  OwnersLockedOut,
   OwnsAnAccount,
   PasskeyMissing,
   PasswordBreached,
@@ -1013,6 +1030,7 @@ export const PROBLEMS = {
   RunFinished,
   RunMissing,
   RunNotFailed,
+  SamlOnly,
   SeedListEmpty,
   SendInTransmission,
   SenderExists,
@@ -1024,6 +1042,7 @@ export const PROBLEMS = {
   SignInBlocked,
   SignInFailed,
   SignInLocked,
+  SignInMethodNotAllowed,
   SignUpClosed,
   SiteMissing,
   SiteNotSuspended,

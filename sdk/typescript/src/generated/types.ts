@@ -336,19 +336,22 @@ export interface Asset {
   createdAt: string;
 }
 
-/** For each profile field, the `Name` or `FriendlyName` of its SAML attribute. Omitted fields use common names. */
+/**
+ * For each profile field, the `Name` or `FriendlyName` of its SAML attribute, or the name of its claim. Omitted
+ *     fields use common names.
+ */
 export interface AttributeMapping {
-  /** Persistent identifier of a user; defaults to the NameID. */
+  /** Persistent identifier of a user; defaults to the NameID, or the claim `sub`. */
   subject?: string | null | undefined;
   /** SAML attribute with the e-mail address. */
   email?: string | null | undefined;
   /** SAML attribute with the full name. */
   name?: string | null | undefined;
-  /** SAML attribute with the first name. */
+  /** SAML attribute or claim with the first name. */
   firstName?: string | null | undefined;
-  /** SAML attribute with the last name. */
+  /** SAML attribute or claim with the last name. */
   lastName?: string | null | undefined;
-  /** SAML attribute with the groups. */
+  /** SAML attribute or claim with the groups. */
   groups?: string | null | undefined;
 }
 
@@ -1829,8 +1832,8 @@ export interface CustomerFactorData {
 }
 
 /**
- * A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or a linked account: SAML (single sign-on) or the
- *     key of a sign-in provider.
+ * A sign-in method of a customer: PASSWORD, EMAIL_CODE, PASSKEY, or a linked account: SAML or SSO_OIDC (single
+ *     sign-on) or the key of a sign-in provider.
  */
 export interface CustomerIdentity {
   /** Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider. */
@@ -5243,6 +5246,14 @@ export interface NewSsoConnection {
   idpSloBinding?: "POST" | "REDIRECT" | (string & {}) | undefined;
   /** URL for responses to logout requests; null uses `idpSloUrl`. */
   idpSloResponseUrl?: string | null | undefined;
+  /** Issuer of the OpenID provider, exactly as its discovery document has it. */
+  oidcIssuer?: string | null | undefined;
+  /** Client id at the OpenID provider; null for SAML. */
+  oidcClientId?: string | null | undefined;
+  /** Client secret; null for a public client. Send it again if you change the issuer. */
+  oidcClientSecret?: string | null | undefined;
+  /** Scopes to request; must contain `openid`. Default: `openid email profile`. */
+  oidcScopes?: string | null | undefined;
   /**
    * Signing certificates, PEM or bare base64; replaces the list. Add the provider's next certificate before the
    * provider signs with it.
@@ -5262,7 +5273,7 @@ export interface NewSsoConnection {
   nameIdFormat?: string | null | undefined;
   /** Tolerated clock difference in seconds. */
   clockSkewSeconds?: number | undefined;
-  /** Names of the SAML attributes with the person's data. */
+  /** Names of the SAML attributes or claims with the person's data. */
   attributeMapping?: AttributeMapping | undefined;
   /** Roles in the organization for users who sign on for the first time. */
   defaultRoles?: string[] | undefined;
@@ -5285,6 +5296,8 @@ export interface NewSsoConnection {
   onNewSubject?: "HOLD" | "REFUSE" | (string & {}) | undefined;
   /** Redirect URL for IdP-initiated sign-on: one of the project's `redirectUrls`. */
   defaultRedirectUrl?: string | null | undefined;
+  /** The protocol; it cannot be changed. Default: `"SAML"`. */
+  kind?: "OIDC" | "SAML" | (string & {}) | undefined;
   /** A display name: one line of text, not only blanks. */
   name: string;
   /** Domain name. */
@@ -5563,6 +5576,12 @@ export interface Organization {
   requireSso: boolean;
   /** Whether its members must sign in with a second factor; members without one must set it up first. */
   requireMfa: boolean;
+  /** The methods by which its members can sign in; null for all. */
+  allowedMethods: ("EMAIL_CODE" | "EMAIL_LINK" | "PASSKEY" | "PASSWORD" | "SOCIAL" | "SSO" | (string & {}))[] | null;
+  /** How long after the sign-in sessions of its members end, even if they are used; null for 30 days. */
+  sessionLifetimeMinutes: number | null;
+  /** How long without a refresh sessions of its members end; null for 7 days. */
+  sessionIdleMinutes: number | null;
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
@@ -5592,6 +5611,14 @@ export interface OrganizationChange {
   requireSso?: boolean | undefined;
   /** Whether members must sign in with a second factor; members without one must set it up first. */
   requireMfa?: boolean | undefined;
+  /** The methods by which members can sign in; null for all. */
+  allowedMethods?: ("EMAIL_CODE" | "EMAIL_LINK" | "PASSKEY" | "PASSWORD" | "SOCIAL" | "SSO" | (string & {}))[] | null | undefined;
+  /** How long after the sign-in sessions of members end, even if they are used; null for 30 days. */
+  sessionLifetimeMinutes?: number | null | undefined;
+  /** How long without a refresh sessions of members end; null for 7 days. */
+  sessionIdleMinutes?: number | null | undefined;
+  /** Whether to set `allowedMethods` even if no OWNER could sign in then. Default: `false`. */
+  allowLockOut?: boolean | undefined;
 }
 
 /** A domain of an organization, verified or not. */
@@ -5846,6 +5873,12 @@ export interface OrganizationUpdatedData {
   requireSso?: boolean | null | undefined;
   /** Whether members need a second factor. */
   requireMfa?: boolean | null | undefined;
+  /** Methods by which members can sign in; null for all. */
+  allowedMethods?: string[] | null | undefined;
+  /** How long sessions of members last; null for the default. */
+  sessionLifetimeMinutes?: number | null | undefined;
+  /** How long sessions of members last without use; null for the default. */
+  sessionIdleMinutes?: number | null | undefined;
   /** Id of the member whose roles were changed. */
   customerId?: string | null | undefined;
   /** The roles that the member has now. */
@@ -7060,6 +7093,8 @@ export interface SsoConnection {
   organizationId: string;
   /** Id of the project. */
   projectId: string;
+  /** SAML, or OIDC (OpenID Connect). Fields of the other protocol are null, empty or their default. */
+  kind: "OIDC" | "SAML" | (string & {});
   /** Display name. */
   name: string;
   /** Domain name. */
@@ -7102,6 +7137,20 @@ export interface SsoConnection {
   spSloUrl: string;
   /** URL of this service's metadata. */
   spMetadataUrl: string;
+  /** Issuer of the OpenID provider; null for SAML. */
+  oidcIssuer: string | null;
+  /** Client id at the OpenID provider; null for SAML. */
+  oidcClientId: string | null;
+  /** Whether a client secret is stored. It is never returned. */
+  oidcHasSecret: boolean;
+  /** Scopes to request, separated by spaces; null for SAML. */
+  oidcScopes: string | null;
+  /** The redirect URI to enter at the OpenID provider. */
+  oidcRedirectUrl: string | null;
+  /** The post-logout redirect URI to enter at the OpenID provider. */
+  oidcPostLogoutRedirectUrl: string | null;
+  /** The back-channel logout URI to enter at the OpenID provider. */
+  oidcBackchannelLogoutUrl: string | null;
   /** Where your app sends browsers, with `redirectUrl`, `codeChallenge` and `state`. */
   loginUrl: string;
   /** Whether a sign-in can be initiated by the identity provider. */
@@ -7118,7 +7167,7 @@ export interface SsoConnection {
   nameIdFormat: string | null;
   /** Tolerated clock difference in seconds. */
   clockSkewSeconds: number;
-  /** Names of the SAML attributes with the person's data. */
+  /** Names of the SAML attributes or claims with the person's data. */
   attributeMapping: AttributeMapping;
   /** Roles that new members get. */
   defaultRoles: string[];
@@ -7166,6 +7215,14 @@ export interface SsoConnectionChange {
   idpSloBinding?: "POST" | "REDIRECT" | (string & {}) | undefined;
   /** URL for responses to logout requests; null uses `idpSloUrl`. */
   idpSloResponseUrl?: string | null | undefined;
+  /** Issuer of the OpenID provider, exactly as its discovery document has it. */
+  oidcIssuer?: string | null | undefined;
+  /** Client id at the OpenID provider; null for SAML. */
+  oidcClientId?: string | null | undefined;
+  /** Client secret; null for a public client. Send it again if you change the issuer. */
+  oidcClientSecret?: string | null | undefined;
+  /** Scopes to request; must contain `openid`. Default: `openid email profile`. */
+  oidcScopes?: string | null | undefined;
   /**
    * Signing certificates, PEM or bare base64; replaces the list. Add the provider's next certificate before the
    * provider signs with it.
@@ -7185,7 +7242,7 @@ export interface SsoConnectionChange {
   nameIdFormat?: string | null | undefined;
   /** Tolerated clock difference in seconds. */
   clockSkewSeconds?: number | undefined;
-  /** Names of the SAML attributes with the person's data. */
+  /** Names of the SAML attributes or claims with the person's data. */
   attributeMapping?: AttributeMapping | undefined;
   /** Roles in the organization for users who sign on for the first time. */
   defaultRoles?: string[] | undefined;
@@ -7222,6 +7279,8 @@ export interface SsoConnectionWithOrganization {
   organizationId: string;
   /** Id of the project. */
   projectId: string;
+  /** SAML, or OIDC (OpenID Connect). Fields of the other protocol are null, empty or their default. */
+  kind: "OIDC" | "SAML" | (string & {});
   /** Display name. */
   name: string;
   /** Domain name. */
@@ -7264,6 +7323,20 @@ export interface SsoConnectionWithOrganization {
   spSloUrl: string;
   /** URL of this service's metadata. */
   spMetadataUrl: string;
+  /** Issuer of the OpenID provider; null for SAML. */
+  oidcIssuer: string | null;
+  /** Client id at the OpenID provider; null for SAML. */
+  oidcClientId: string | null;
+  /** Whether a client secret is stored. It is never returned. */
+  oidcHasSecret: boolean;
+  /** Scopes to request, separated by spaces; null for SAML. */
+  oidcScopes: string | null;
+  /** The redirect URI to enter at the OpenID provider. */
+  oidcRedirectUrl: string | null;
+  /** The post-logout redirect URI to enter at the OpenID provider. */
+  oidcPostLogoutRedirectUrl: string | null;
+  /** The back-channel logout URI to enter at the OpenID provider. */
+  oidcBackchannelLogoutUrl: string | null;
   /** Where your app sends browsers, with `redirectUrl`, `codeChallenge` and `state`. */
   loginUrl: string;
   /** Whether a sign-in can be initiated by the identity provider. */
@@ -7280,7 +7353,7 @@ export interface SsoConnectionWithOrganization {
   nameIdFormat: string | null;
   /** Tolerated clock difference in seconds. */
   clockSkewSeconds: number;
-  /** Names of the SAML attributes with the person's data. */
+  /** Names of the SAML attributes or claims with the person's data. */
   attributeMapping: AttributeMapping;
   /** Roles that new members get. */
   defaultRoles: string[];
@@ -7338,6 +7411,21 @@ export interface SsoLookup {
   name: string | null;
   /** URL that starts the sign-in; null if there is none. */
   loginUrl: string | null;
+  /**
+   * If the organization has several active connections and none of them is for this domain: all of them, so that the
+   * person can choose. Otherwise null.
+   */
+  choices: SsoLookupChoice[] | null;
+}
+
+/** One of several connections by which people with an address at a domain can sign in. */
+export interface SsoLookupChoice {
+  /** Id of the SSO connection. */
+  connectionId: string;
+  /** Display name. */
+  name: string;
+  /** URL that starts the sign-in; null if there is none. */
+  loginUrl: string;
 }
 
 /** Data of `sso.metadata_changed`. `id` is the id of the connection. */
@@ -7380,7 +7468,7 @@ export interface SsoMetadataFailingData {
 
 /**
  * URL to sign out at the identity provider too. Null if the session was not started by single sign-on, or if the
- *     provider does not support logout by redirect.
+ *     provider does not support logout by redirect (SAML single logout, or RP-initiated logout of OpenID Connect).
  */
 export interface SsoSignOut {
   /** The URL. */
