@@ -416,6 +416,10 @@ saml.receiveResponse POST /sso/saml/{connId}/acs fTn
 auth.signOutWithSso POST /projects/{projectId}/auth/sso/sign-out j
 saml.receiveLogout GET /sso/saml/{connId}/slo Tn
 saml.submitLogout POST /sso/saml/{connId}/slo fTn
+oidc.begin GET /sso/oidc/{connId}/login qTn
+oidc.receiveResponse GET /sso/oidc/{connId}/callback qTn
+oidc.receiveLogout GET /sso/oidc/{connId}/signed-out qTn
+oidc.receiveBackchannelLogout POST /sso/oidc/{connId}/backchannel-logout fEn
 directories.list GET /projects/{projectId}/b2b/organizations/{id}/directory-connections ql
 directories.create POST /projects/{projectId}/b2b/organizations/{id}/directory-connections j
 directories.get GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}
@@ -424,6 +428,7 @@ directories.delete DELETE /projects/{projectId}/b2b/organizations/{id}/directory
 directories.rotateToken POST /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/rotate-token j
 directories.listUsers GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/users ql
 directories.listGroups GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/groups ql
+customers.importRows POST /projects/{projectId}/customers/import/rows j
 oauthClients.list GET /projects/{projectId}/oauth-clients ql
 oauthClients.create POST /projects/{projectId}/oauth-clients j
 oauthClients.get GET /projects/{projectId}/oauth-clients/{id}
@@ -434,6 +439,13 @@ customers.listConsents GET /projects/{projectId}/customers/{id}/oauth-consents
 customers.revokeConsent DELETE /projects/{projectId}/customers/{id}/oauth-consents/{clientId}
 auth.listConsents GET /projects/{projectId}/auth/consents
 auth.revokeConsent DELETE /projects/{projectId}/auth/consents/{clientId}
+oauthResources.list GET /projects/{projectId}/oauth-resources ql
+oauthResources.create POST /projects/{projectId}/oauth-resources j
+oauthResources.get GET /projects/{projectId}/oauth-resources/{id}
+oauthResources.update PATCH /projects/{projectId}/oauth-resources/{id} j
+oauthResources.delete DELETE /projects/{projectId}/oauth-resources/{id}
+oauth.registerClient POST /projects/{projectId}/oauth/register n
+oauthClients.createRegistrationToken POST /projects/{projectId}/oauth-clients/registration-tokens
 oauth.getConfiguration GET /projects/{projectId}/.well-known/openid-configuration n
 oauth.getServerMetadata GET /.well-known/oauth-authorization-server/projects/{projectId} n
 oauth.authorize GET /projects/{projectId}/oauth/authorize Tn

@@ -16,6 +16,7 @@ const settings = {
   logoUrl: null,
   accentColor: null,
   defaultLanguage: null,
+  clientRegistration: "OFF",
   theme: {
     light: { accent: null, page: null, card: null, ink: null, muted: null, line: null },
     dark: { accent: null, page: null, card: null, ink: null, muted: null, line: null },
