@@ -363,6 +363,7 @@ def test_the_report_is_private_and_overwrites_neither_the_export_nor_what_a_link
         ("sha256", hashlib.sha256(GOOD.encode()).hexdigest()),
         ("bcrypt_sha256_django", f"bcrypt_sha256${BCRYPT_SHA256}"),
     ],
+    ids=["pbkdf2_sha256", "pbkdf2_sha256_django", "pbkdf2_sha1", "sha256", "bcrypt_sha256_django"],
 )
 async def test_hashes_of_clerk_verify(hasher, digest):
     fields = {"id": "user_1", "primary_email_address": "a@b.example", "password_digest": digest}
