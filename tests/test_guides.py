@@ -297,6 +297,7 @@ def first_environment(server: WholeServer, folder: Path) -> dict[str, str]:
     settings = Settings(data=server.folder, base_url=server.url)
     printed = asyncio.run(create_account_with_project(settings, server.database_url, server.url)).welcome()
     exports = dict(re.findall(r"^    export (\w+)=(\S+)$", printed, re.MULTILINE))
+    exports.pop("PATH", None)  # Only if `postern` is not on the PATH.
     assert set(exports) == {f"POSTERN_{name}" for name in ("URL", "PROJECT", "KEY", "EMAIL", "PASSWORD")}
     others = {name: value for name, value in os.environ.items() if not name.startswith(("POSTERN_", "DATABASE_URL"))}
     return {**others, **exports, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(folder)}

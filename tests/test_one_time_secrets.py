@@ -87,7 +87,7 @@ def decoded(raw: bytes) -> str:
 def secrets_in(text: str) -> set[str]:
     """The codes and tokens in a message."""
     tokens = re.findall(r"[?&;]token=([\w.~%-]+)|invitation code: (\S+)", text)
-    return {*re.findall(r"(?<![\w.])\d{6}(?![\w.])", text), *(token for pair in tokens for token in pair if token)}
+    return {*re.findall(r"(?<![\w.#])\d{6}(?![\w.])", text), *(token for pair in tokens for token in pair if token)}
 
 
 def secrets_shown(text: str, secrets: set[str]) -> set[str]:

@@ -59,7 +59,8 @@ def test_access_prints_a_link_that_signs_in_once(first, credentials, http):
     assert http.post("/inbox/enter", data={"token": token}).status_code == 400
     unnamed = command(first.folder, "access")
     assert (unnamed.returncode, "several accounts: give the email" in unnamed.stderr) == (78, True)
-    assert credentials["developerEmail"] in unnamed.stderr, "somebody who lost the address finds it"
+    # Somebody who lost the address finds it, if the server has few accounts.
+    assert re.search(r"Owners are developer-\w+@example.com, ", unnamed.stderr)
     unknown = command(first.folder, "access", "nobody@example.com")
     assert (unknown.returncode, "nobody@example.com" in unknown.stderr) == (78, True)
 

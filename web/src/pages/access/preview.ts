@@ -12,10 +12,7 @@ export interface Brand {
 export function accentStyle(color: string): string {
   if (!/^#[0-9a-f]{6}$/i.test(color)) return "";
   const text = (contrast(color, "#000000") ?? 0) > (contrast(color, "#ffffff") ?? 0) ? "#000000" : "#ffffff";
-  return (
-    `:root{--accent:${color};--on-accent:${text};--focus:color-mix(in srgb,${color},#000 30%)}` +
-    `@media (prefers-color-scheme:dark){:root{--focus:color-mix(in srgb,${color},#fff 50%)}}`
-  );
+  return `:root{--b-accent:${color};--b-on-accent:${text}}`;
 }
 
 /** Styles as they are in light or dark, whatever the browser prefers: the preview can show both. */
