@@ -10,6 +10,7 @@ from postern.identity.oauth import registration, store
 from postern.identity.oauth.model import REGISTRATION_LIFE
 from postern.kernel.limits import RateLimit
 from tests.identity.oauth.conftest import REDIRECT_URI, Provider, parameters_of
+from tests.tokens import with_another_end
 
 LOOPBACK = "http://127.0.0.1:33418/callback"
 METADATA = {
@@ -115,7 +116,7 @@ async def test_an_initial_access_token_is_required(provider, clock, monkeypatch)
     created = await provider.project.developer.post("/oauth-clients/registration-tokens")
     assert created.status_code == 201
     token = created.json()["token"]
-    for wrong in (None, "x", token[:-1] + "A", f"{token}x"):
+    for wrong in (None, "x", with_another_end(token), f"{token}x"):
         refused = await register(provider, wrong)
         assert (refused.status_code, refused.json()["error"]) == (401, "invalid_token")
     registered = await register(provider, token)

@@ -16,6 +16,7 @@ from postern.kernel.limits import RateLimiter
 from postern.messaging.emails.model import RECIPIENTS_LIMIT
 from postern.messaging.smtp_submission.handler import FAILURES
 from tests.messaging.smtp_submission.conftest import Submission, message, sent_id
+from tests.tokens import with_another_end
 
 
 async def entry(project, send_id: str) -> dict:
@@ -247,7 +248,7 @@ async def test_credentials(project, new_project, submission, world):
     narrow = await project.key("emails:send")
     refused = [
         ("apikey", "sk_live_wrong", "Wrong user or password."),
-        ("apikey", project.secret_key[:-1] + "A", "Wrong user or password."),
+        ("apikey", with_another_end(project.secret_key), "Wrong user or password."),
         ("ada", project.secret_key, "Wrong user or password."),
         ("apikey", publishable, "A publishable key cannot send mail."),
         ("apikey", weak, "This credential lacks the permission `emails:send`."),
