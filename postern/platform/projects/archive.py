@@ -1,8 +1,8 @@
 """The archive: Parquet files of records that are deleted because their project keeps them no longer.
 
-A file has one batch of one project. It is in the archive, with its content on the disk, before its records are deleted,
-so nothing is lost if a process is killed; the next one writes the file again, perhaps with more records and another
-name. A record can therefore be in two files, which its id tells.
+A file has one batch of one project, or the part of it that is of one month. It is in the archive, with its content on
+the disk, before its records are deleted, so nothing is lost if a process is killed; the next one writes the file again,
+perhaps with more records and another name. A record can therefore be in two files, which its id tells.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -62,14 +63,16 @@ class Archive:
         """Nothing is kept open between files."""
 
     async def write(self, table: ArchivedTable, project_id: UUID, rows: Sequence[ArchivedRow]) -> None:
-        """Store the rows of a project, in order of their ids, as a file. Raises ArchiveFailed."""
+        """Store the rows of a project, in order of their ids, as a file for each month. Raises ArchiveFailed."""
         if not self.place:
             raise ArchiveFailed("POSTERN_ARCHIVE is not set.")
-        if not rows:
-            return
-        month = f"{rows[0].at:%Y-%m}"
-        path = f"{table.name}/project={project_id}/month={month}/{rows[0].id}_{rows[-1].id}.parquet"
+        for month, of_month in groupby(rows, key=lambda row: f"{row.at:%Y-%m}"):
+            await self._write_month(table, f"{table.name}/project={project_id}/month={month}", list(of_month))
+
+    async def _write_month(self, table: ArchivedTable, folder: str, rows: Sequence[ArchivedRow]) -> None:
+        path = f"{folder}/{rows[0].id}_{rows[-1].id}.parquet"
         content = await asyncio.to_thread(_parquet, table, rows)
+        assert self.place
         if self.place.startswith(S3):
             await _put(self.place, self.endpoint, path, content)
         else:

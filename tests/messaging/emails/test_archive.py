@@ -88,6 +88,24 @@ async def test_expired_records_are_in_the_archive(archiving, new_project, world,
         assert (file.suffix, file.stat().st_mode & 0o777) == (".parquet", 0o600)
 
 
+async def test_each_record_is_in_the_folder_of_its_month(archiving, world, clock, tmp_path):
+    """Queries that name a month read only its folder."""
+    sent = []
+    for _ in range(2):
+        sent.append((await archiving.client.post("/emails", MAIL)).json())
+        clock.move(timedelta(days=32))
+    clock.move(timedelta(days=91))
+    await delete_expired_log(world)
+    with duckdb.connect(":memory:") as connection:
+        pattern = tmp_path / "archive" / "emails" / "*" / "*" / "*.parquet"
+        rows = connection.execute(
+            f"select month, strftime(created_at, '%Y-%m') from read_parquet('{pattern}', hive_partitioning = true) "
+            f"where project = '{archiving.id}'"
+        ).fetchall()
+    assert len(rows) == len({month for month, _ in rows}) == 2
+    assert all(str(month) == created for month, created in rows)
+
+
 async def test_the_columns_are_those_of_the_files(archiving, world, clock, monkeypatch):
     """A column that a statement leaves out would be null in all files."""
     await archiving.client.post("/emails", MAIL)
