@@ -118,9 +118,9 @@ async def repeat(port: int, connections: int, seconds: float, action: Action) ->
     return len(times) / (time.perf_counter() - began), times
 
 
-def import_customers(server: Server, count: int) -> tuple[str, str, list[str]]:
-    """Import customers into a new project; returns its id, a key and the addresses."""
-    project, key, _ = server.project()
+def import_customers(server: Server, count: int, into: tuple[str, str] | None = None) -> tuple[str, str, list[str]]:
+    """Import customers into a project, by default a new one; returns its id, a key and the addresses."""
+    project, key = into or server.project()[:2]
     password_hash, addresses = HASHER.hash(PASSWORD), [f"ada{number}@example.com" for number in range(count)]
     rows = [{"email": address, "emailVerified": True, "passwordHash": password_hash} for address in addresses]
     done = server.call("POST", f"/projects/{project}/customers/import", {"customers": rows}, key)

@@ -137,12 +137,12 @@ class Browser:
         assert action
         return await self.client.request("POST", html.unescape(action[1]), content=body, headers=FORM)
 
-    async def sign_in(self, response: Any, address: str | None = None) -> Any:
+    async def sign_in(self, response: Any, address: str | None = None, password: str = GOOD) -> Any:
         """Sign in on the hosted page to which `response` redirects. Returns the response of `resume`."""
         assert response.status_code == 302, response.text
         page = await self.open(response.headers["location"])
         assert "Sign in" in page.text
-        returned = await self.submit(page, email=address or self.address, password=GOOD)
+        returned = await self.submit(page, email=address or self.address, password=password)
         return await self.finish(returned)
 
     async def finish(self, returned: Any) -> Any:
