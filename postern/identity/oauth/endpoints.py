@@ -7,10 +7,12 @@ import hmac
 import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote_plus
 from uuid import UUID
 
+from postern.identity.customers.tokens import is_published_key
 from postern.identity.oauth import device_store, store
 from postern.identity.oauth.authorization import PARAMETERS, checked_request, code_hash
 from postern.identity.oauth.browsers import renew_session
@@ -20,6 +22,7 @@ from postern.identity.oauth.model import (
     GRANT_RETENTION,
     PUSHED_LIFE,
     ClientRow,
+    ClientWithSettings,
     GrantRow,
     ResourceRow,
     SignedInCustomer,
@@ -30,6 +33,7 @@ from postern.identity.oauth.rules import is_secret_of, permission_scopes, split_
 from postern.identity.oauth.tokens import (
     AccessTokenClaims,
     customer_claims,
+    customer_of_token,
     issue_client_token,
     issue_tokens,
     meets_requirements,
@@ -47,8 +51,14 @@ from postern.protocols.oidc.authorization import matches_challenge
 from postern.security import challenges
 from postern.security.sessions import REFRESH_GRACE
 
+if TYPE_CHECKING:
+    from postern.world import World
+
 CLIENT_RATE = RateLimit("oauth-client", 300, timedelta(seconds=10))
 """Maximum requests of one client from one network to one process, to the endpoints of this module."""
+INTROSPECTION_WINDOW = timedelta(seconds=1)
+"""The time in which a client may introspect as many tokens as an API key may send requests: an API introspects a token
+for each of its own requests."""
 AUTHENTICATION_RATE = RateLimit("oauth-authentication", 30, timedelta(minutes=1))
 """Maximum failed authentications of one client from one network to one process."""
 BODY_LIMIT = 32_768
@@ -171,9 +181,10 @@ async def introspect_oauth_token(call: Call, request: RawRequest) -> HttpRespons
     A `firstParty` client gets the state of the access tokens of all clients of its environment, because it may be an
     API of the project; others get that of their own tokens. Tokens that are for an API (`resource`) have a state only
     for the API's `introspectionClientId` and for their own client. The session, the customer's ban and the client are
-    read at every request.
+    read at every request. An API may ask as often as with an API key: the limit is that of the project.
     """
-    return await serve_client(call, request, _introspection_response)
+    rate = RateLimit("oauth-introspection", call.world.settings.project_rate, INTROSPECTION_WINDOW)
+    return await serve_client(call, request, _introspection_response, rate)
 
 
 @get(
@@ -208,17 +219,18 @@ async def post_userinfo(call: Call, request: RawRequest) -> HttpResponse:
     return await _userinfo_response(call, request)
 
 
-Respond = Callable[[Call, ClientRow, dict[str, str]], Awaitable[HttpResponse]]
+Respond = Callable[[Call, ClientWithSettings, dict[str, str]], Awaitable[HttpResponse]]
 
 
-async def serve_client(call: Call, request: RawRequest, respond: Respond) -> HttpResponse:
-    """Authenticate the client, and return the response of `respond` to the fields of the form, or the error."""
+async def serve_client(
+    call: Call, request: RawRequest, respond: Respond, rate: RateLimit | None = None
+) -> HttpResponse:
+    """Authenticate the client, and return the response of `respond` to the fields of the form, or the error. `rate`
+    limits the requests of one client from one network to one process; default CLIENT_RATE."""
     basic = request.headers.get("authorization") is not None
     try:
         form = await _read_fields(request)
-        client = await _authenticated_client(call, request, form)
-        # The clients of a project that was deleted exist until its data are erased. Raises ProjectMissing.
-        await projects.require_project(call.db, call.project_id)
+        client = await _authenticated_client(call, request, form, rate or CLIENT_RATE)
         return await respond(call, client, form)
     except OAuthError as error:
         return error_response(error, realm=REALM, basic=basic)
@@ -244,20 +256,36 @@ async def _read_fields(request: RawRequest) -> dict[str, str]:
     return require_single(fields)
 
 
-async def _authenticated_client(call: Call, request: RawRequest, form: dict[str, str]) -> ClientRow:
-    """The client that sends the request (RFC 6749 §2.3). Raises OAuthError and TooManyRequests."""
+async def _authenticated_client(
+    call: Call, request: RawRequest, form: dict[str, str], rate: RateLimit
+) -> ClientWithSettings:
+    """The client that sends the request (RFC 6749 §2.3). Raises OAuthError, TooManyRequests and ProjectMissing."""
     client_id, secret = _client_credential(request, form)
     # Not as it was sent: a UUID can be written in several ways, and text that is none would have a key each time.
     parsed_id = as_id(client_id)
     key = f"{call.project_id}|{parsed_id}|{network_of(call.origin.ip)}"
-    call.world.limiter.take(CLIENT_RATE, key)
-    client = None if parsed_id == NO_ID else await store.client(call.db, project_id=call.project_id, id=parsed_id)
+    call.world.limiter.take(rate, key)
+    client: ClientWithSettings | None = None
+    if parsed_id != NO_ID:
+        client = await call.world.batcher(_clients_with_settings, max_concurrent=2, by=itemgetter(0))(
+            (call.project_id, parsed_id)
+        )
     if client is not None and client.type == "PUBLIC" and secret is None:
         return client
     if client is not None and secret is not None and is_secret_of(call.world.secrets, client, secret, call.now):
         return client
     call.world.limiter.take(AUTHENTICATION_RATE, key)
+    # The clients of a project that was deleted exist until its data are erased. Raises ProjectMissing.
+    await projects.require_project(call.db, call.project_id)
     raise OAuthError("invalid_client", "The client is unknown, or its secret is wrong or missing.", 401)
+
+
+async def _clients_with_settings(world: "World", asked: list[tuple[UUID, UUID]]) -> list[ClientWithSettings | None]:
+    """The clients with these pairs of project id and client id, for concurrent requests together."""
+    project_ids, ids = (list(column) for column in zip(*dict.fromkeys(asked), strict=True))
+    rows = await store.clients_with_settings(world.db, project_ids=project_ids, ids=ids)
+    clients = {(row.project_id, row.id): row for row in rows}
+    return [clients.get(pair) for pair in asked]
 
 
 def _client_credential(request: RawRequest, form: dict[str, str]) -> tuple[str | None, str | None]:
@@ -465,6 +493,8 @@ async def _revocation_response(call: Call, client: ClientRow, form: dict[str, st
     grant_id = None if parts is None else parts.grant_id
     if parts is None:
         access = await read_access_token(call, token)
+        if access is not None and not await is_published_key(call.db, call.project_id, access.key_id, call.now):
+            access = None
         if access is not None and access.client_id == client.id and access.grant_id is None:
             raise OAuthError("unsupported_token_type", "Access tokens of client_credentials cannot be revoked.")
         grant_id = None if access is None else access.grant_id
@@ -474,7 +504,7 @@ async def _revocation_response(call: Call, client: ClientRow, form: dict[str, st
     return json_response({})
 
 
-async def _introspection_response(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
+async def _introspection_response(call: Call, client: ClientWithSettings, form: dict[str, str]) -> HttpResponse:
     if client.type == "PUBLIC":
         raise OAuthError("invalid_client", "Only a client with a secret can introspect tokens.", 401)
     token = form.get("token")
@@ -500,12 +530,13 @@ async def _introspection_response(call: Call, client: ClientRow, form: dict[str,
     access = await read_access_token(call, token)
     if access is None or access.test != client.is_test or not _may_introspect(client, access):
         return json_response({"active": False})
-    if access.grant_id is None:
-        if await store.client(call.db, project_id=call.project_id, id=access.client_id) is None:
-            return json_response({"active": False})
-    elif await _customer_of(call, access) is None:
-        return json_response({"active": False})
-    return json_response({"active": True, "token_type": "Bearer", **access.claims})
+    if access.grant_id is not None:
+        active = await customer_of_token(call, access, client.project_settings) is not None
+    elif access.client_id == client.id or await store.client(call.db, project_id=call.project_id, id=access.client_id):
+        active = await is_published_key(call.db, call.project_id, access.key_id, call.now)
+    else:
+        active = False
+    return json_response({"active": True, "token_type": "Bearer", **access.claims} if active else {"active": False})
 
 
 def _may_introspect(client: ClientRow, access: AccessTokenClaims) -> bool:
@@ -528,22 +559,6 @@ async def _live_session(call: Call, client: ClientRow, grant: GrantRow) -> Signe
         return None
 
 
-async def _customer_of(call: Call, access: AccessTokenClaims) -> SignedInCustomer | None:
-    """The customer of an access token; None if its grant was revoked, its client deleted, its session has ended, or the
-    sign-in does not meet the present requirements. Raises ProjectMissing."""
-    if access.grant_id is None:
-        return None
-    grant = await store.grant(call.db, project_id=call.project_id, id=access.grant_id)
-    if grant is None or grant.revoked_at is not None or grant.client_id != access.client_id:
-        return None
-    signed_in = await store.signed_in_customer(
-        call.db, project_id=call.project_id, session_id=grant.session_id, now=call.now
-    )
-    if signed_in is None or signed_in.test != access.test or not await meets_requirements(call, signed_in):
-        return None
-    return signed_in
-
-
 # Userinfo.
 
 
@@ -564,7 +579,7 @@ async def _userinfo_response(call: Call, request: RawRequest) -> HttpResponse:
         return json_response(error.parameters(), status=401, headers={"WWW-Authenticate": challenge})
     access = await read_access_token(call, token)
     # A token for an API is for that API only: it must not open the customer's data to whoever runs it.
-    signed_in = None if access is None or access.resource is not None else await _customer_of(call, access)
+    signed_in = None if access is None or access.resource is not None else await customer_of_token(call, access)
     if access is None or signed_in is None:
         return _bearer_error(OAuthError("invalid_token", "The access token is invalid or has expired.", 401))
     if "openid" not in access.scopes:

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 from postern.kernel.http.call import Environment
 from postern.kernel.http.problems import Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, DisplayName, Moment, Record
+from postern.platform.projects.model import ProjectSettings
 
 CLIENTS_PER_PROJECT = 1_000
 RESOURCES_PER_PROJECT = 100
@@ -184,6 +185,12 @@ class ClientRow(OAuthClientFields):
     @property
     def is_test(self) -> bool:
         return self.environment == "TEST"
+
+
+class ClientWithSettings(ClientRow):
+    """A client that sends a request, with the settings of its project."""
+
+    project_settings: ProjectSettings
 
 
 class NewOAuthClient(Body):
@@ -388,3 +395,11 @@ class SignedInCustomer(Record):
     phone: str | None
     phone_verified_at: Moment | None
     updated_at: Moment
+
+
+class AccessTokenCustomer(SignedInCustomer):
+    """The customer of an access token, with the ids in the token."""
+
+    project_id: UUID
+    grant_id: UUID
+    key_id: UUID

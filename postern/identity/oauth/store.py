@@ -1,8 +1,17 @@
 """SQL of clients, consents and grants of the OpenID provider."""
 
+from typing import LiteralString
 from uuid import UUID
 
-from postern.identity.oauth.model import ClientRow, ConsentRow, GrantRow, OAuthConsent, SignedInCustomer
+from postern.identity.oauth.model import (
+    AccessTokenCustomer,
+    ClientRow,
+    ClientWithSettings,
+    ConsentRow,
+    GrantRow,
+    OAuthConsent,
+    SignedInCustomer,
+)
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Moment
 
@@ -23,6 +32,20 @@ async def clients(
 
 @statement("select * from oauth_clients where project_id = %(project_id)s and id = %(id)s")
 async def client(db: Queries, *, project_id: UUID, id: UUID) -> ClientRow | None: ...
+
+
+# The clients of these parallel lists, with the settings of their projects; omits those of deleted projects.
+@statement("""
+    select client.*, project.settings as project_settings
+    from unnest((select %(project_ids)s::uuid[]), (select %(ids)s::uuid[])) as wanted (project_id, id)
+    cross join lateral (
+        select * from oauth_clients where project_id = wanted.project_id and id = wanted.id
+          /*distributed and project_id = any (%(project_ids)s) */ offset 0) as client
+    join projects project on project.id = client.project_id and project.deleted_at is null
+""")
+async def clients_with_settings(
+    db: Queries, *, project_ids: list[UUID], ids: list[UUID]
+) -> list[ClientWithSettings]: ...
 
 
 @statement("select * from oauth_clients where project_id = %(project_id)s and id = %(id)s for update")
@@ -231,9 +254,7 @@ async def revoke_grants(
 async def delete_expired_grants(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None: ...
 
 
-# A live session with its customer; None if the session has ended or the customer is banned.
-@statement("""
-    select s.id as session_id, s.subject_id as customer_id, s.methods, s.authenticated_at,
+SIGNED_IN: LiteralString = """s.id as session_id, s.subject_id as customer_id, s.methods, s.authenticated_at,
            s.expires_at as session_expires_at, s.test, s.sso_organization_id,
            (select organization.id from organization_members member
             join organizations organization
@@ -241,13 +262,64 @@ async def delete_expired_grants(db: Queries, *, project_id: UUID, ids: list[UUID
              and organization.status = 'ACTIVE'
             where member.project_id = s.project_id and member.organization_id = s.organization_id
               and member.customer_id = s.subject_id
-              /*distributed and member.project_id = %(project_id)s and organization.project_id = %(project_id)s */)
+              /*distributed and member.project_id = :project and organization.project_id = :project */)
                as organization_id,
-           c.email, c.email_verified_at, c.name, c.phone, c.phone_verified_at, c.updated_at
+           c.email, c.email_verified_at, c.name, c.phone, c.phone_verified_at, c.updated_at"""
+"""The columns of SignedInCustomer, from a session `s` and its customer `c`."""
+
+
+# A live session with its customer; None if the session has ended or the customer is banned.
+@statement(
+    "select "
+    + SIGNED_IN
+    + """
     from sessions s join customers c on c.project_id = s.project_id and c.id = s.subject_id
     where s.project_id = %(project_id)s and s.id = %(session_id)s and s.revoked_at is null and s.expires_at > %(now)s
       and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)
-""")
+"""
+)
 async def signed_in_customer(
     db: Queries, *, project_id: UUID, session_id: UUID, now: Moment
 ) -> SignedInCustomer | None: ...
+
+
+# The customers of access tokens. `project_ids`, `grant_ids`, `client_ids` and `key_ids` are parallel lists, in
+# subselects so that PostgreSQL does not plan the statement again for each of their lengths. Omits tokens whose grant
+# was revoked or is that of another client, whose signing key has retired, whose session has ended, or whose customer is
+# banned. `offset 0` makes PostgreSQL search each row by its primary key.
+@statement(
+    "select tokens.project_id, tokens.grant_id, tokens.key_id, "
+    + SIGNED_IN
+    + """
+    from unnest((select %(project_ids)s::uuid[]), (select %(grant_ids)s::uuid[]), (select %(client_ids)s::uuid[]),
+                (select %(key_ids)s::uuid[])) as tokens (project_id, grant_id, client_id, key_id)
+    cross join lateral (
+        select session_id from oauth_grants
+        where project_id = tokens.project_id and id = tokens.grant_id and client_id = tokens.client_id
+          and revoked_at is null /*distributed and project_id = any (%(project_ids)s) */ offset 0) as issued
+    cross join lateral (
+        select * from sessions
+        where project_id = tokens.project_id and id = issued.session_id
+          and revoked_at is null and expires_at > %(now)s and idle_expires_at > %(now)s
+          /*distributed and project_id = any (%(project_ids)s) */ offset 0) as s
+    cross join lateral (
+        select email, email_verified_at, name, phone, phone_verified_at, updated_at from customers
+        where project_id = s.project_id and id = s.subject_id
+          and (banned_at is null or ban_expires_at <= %(now)s)
+          /*distributed and project_id = any (%(project_ids)s) */ offset 0) as c
+    where exists (
+        select from customer_signing_keys
+        where project_id = tokens.project_id and id = tokens.key_id
+          and (retired_at is null or retired_at > %(now)s)
+          /*distributed and project_id = any (%(project_ids)s) */ offset 0)
+"""
+)
+async def access_token_customers(
+    db: Queries,
+    *,
+    project_ids: list[UUID],
+    grant_ids: list[UUID],
+    client_ids: list[UUID],
+    key_ids: list[UUID],
+    now: Moment,
+) -> list[AccessTokenCustomer]: ...

@@ -7,6 +7,7 @@ the project as audience, the tokens of clients the issuer or the id of the clien
 import base64
 import hashlib
 import struct
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -23,11 +24,12 @@ from postern.identity.customers.requirements import (
     read_requirements,
     session_limits,
 )
-from postern.identity.customers.tokens import JWT_TYP, is_published_key, issuer_of, public_key, signing_key
-from postern.identity.oauth import resource_store
+from postern.identity.customers.tokens import JWT_TYP, LimitedCache, issuer_of, public_key, signing_key
+from postern.identity.oauth import resource_store, store
 from postern.identity.oauth.model import (
     STANDARD_SCOPES,
     TOKEN_LIFE,
+    AccessTokenCustomer,
     ClientRow,
     GrantRow,
     ResourceRow,
@@ -37,6 +39,7 @@ from postern.identity.oauth.rules import permission_scopes, usable_scopes
 from postern.kernel.http.call import Call
 from postern.kernel.values import NO_ID, as_id, new_id
 from postern.platform.projects import operations as projects
+from postern.platform.projects.model import ProjectSettings
 from postern.security.secrets import Secrets, new_token
 
 if TYPE_CHECKING:
@@ -62,9 +65,24 @@ class AccessTokenClaims(msgspec.Struct, frozen=True, kw_only=True):
     test: bool
     grant_id: UUID | None
     """None for a token of `client_credentials`."""
+    key_id: UUID
+    """The id of the key that has signed the token."""
     resource: ResourceRow | None
     """The API for which the token is; None for the provider itself."""
     claims: dict[str, Any]
+
+
+class TokenIds(msgspec.Struct, frozen=True):
+    """The ids in an access token of a customer."""
+
+    project_id: UUID
+    grant_id: UUID
+    client_id: UUID
+    key_id: UUID
+
+
+class VerifiedClaims(LimitedCache[dict[str, Any]]):
+    """The claims of tokens whose signature was verified, by project, `typ` and token. They do not change."""
 
 
 class RefreshTokenParts(msgspec.Struct, frozen=True):
@@ -106,14 +124,18 @@ async def effective_scopes(call: Call, signed_in: SignedInCustomer, scopes: list
     return allowed, [key for key in keys if key in (granted.organization_permissions or [])]
 
 
-async def meets_requirements(call: Call, signed_in: SignedInCustomer) -> bool:
+async def meets_requirements(
+    call: Call, signed_in: SignedInCustomer, project_settings: ProjectSettings | None = None
+) -> bool:
     """Whether a session meets what the project and the customer's organizations require of a sign-in now
-    (docs/decisions/0042-sign-in-requirements-are-checked-at-every-refresh.md)."""
-    project = await projects.require_project(call.db, call.project_id)
+    (docs/decisions/0042-sign-in-requirements-are-checked-at-every-refresh.md). `project_settings`: if they are known;
+    otherwise this reads them. Raises ProjectMissing."""
+    if project_settings is None:
+        project_settings = (await projects.require_project(call.db, call.project_id)).settings
     required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2)(
         (call.project_id, signed_in.customer_id)
     )
-    settings = project.settings.sign_in
+    settings = project_settings.sign_in
     if not meets_sso_requirement(required, signed_in.sso_organization_id, project_requires_sso=settings.require_sso):
         return False
     if not meets_rules(required, signed_in.methods, signed_in.sso_organization_id):
@@ -235,10 +257,11 @@ def _audience(call: Call, client: ClientRow, resource: ResourceRow | None) -> st
 
 async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
     """The claims of an access token of a client; None if it is not valid, has expired, or is a token of a session or
-    an ID token. Whether its session and client still exist must be read from the database."""
+    an ID token. Whether its session and client still exist must be read from the database, and whether its key is still
+    published: by `customer_of_token`, or for a token of `client_credentials` by `is_published_key`. A key that has
+    leaked, and was rotated for it, signs no tokens that are accepted."""
     claims = await _verified_claims(call, token, JWT_TYP)
-    if claims is None or not await is_published_key(call.db, call.project_id, _key_id(token), call.now):
-        # A key that has leaked, and was rotated for it, signs no tokens that are accepted.
+    if claims is None:
         return None
     if not isinstance(claims.get("client_id"), str) or not isinstance(claims.get("exp"), int):
         return None
@@ -259,9 +282,42 @@ async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
         scopes=str(claims.get("scope", "")).split(),
         test=audiences[audience] if resource is None else resource.environment == "TEST",
         grant_id=None if is_own else grant_id,
+        key_id=_key_id(token),
         resource=resource,
         claims=claims,
     )
+
+
+async def customer_of_token(
+    call: Call, access: AccessTokenClaims, project_settings: ProjectSettings | None = None
+) -> SignedInCustomer | None:
+    """The customer of an access token; None if it is one of `client_credentials`, its grant was revoked, its client
+    deleted, its key is no longer published, its session has ended, or the sign-in does not meet the present
+    requirements. Read at every request, for concurrent requests together. `project_settings`: if they are known. Raises
+    ProjectMissing."""
+    if access.grant_id is None:
+        return None
+    ids = TokenIds(call.project_id, access.grant_id, access.client_id, access.key_id)
+    signed_in: SignedInCustomer | None = await call.world.batcher(
+        _customers_of_tokens, max_concurrent=2, by=attrgetter("project_id")
+    )(ids)
+    if signed_in is None or signed_in.test != access.test:
+        return None
+    return signed_in if await meets_requirements(call, signed_in, project_settings) else None
+
+
+async def _customers_of_tokens(world: "World", tokens: list[TokenIds]) -> list[AccessTokenCustomer | None]:
+    """The customers of the tokens of concurrent requests, in the order of `tokens`, read in one statement."""
+    rows = await store.access_token_customers(
+        world.db,
+        project_ids=[token.project_id for token in tokens],
+        grant_ids=[token.grant_id for token in tokens],
+        client_ids=[token.client_id for token in tokens],
+        key_ids=[token.key_id for token in tokens],
+        now=world.clock(),
+    )
+    customers = {(row.project_id, row.grant_id, row.key_id): row for row in rows}
+    return [customers.get((token.project_id, token.grant_id, token.key_id)) for token in tokens]
 
 
 async def read_id_token_hint(call: Call, token: str) -> dict[str, Any] | None:
@@ -278,11 +334,15 @@ async def _verified_claims(call: Call, token: str, typ: str) -> dict[str, Any] |
     checked."""
     if len(token) > TOKEN_LIMIT or not token.isascii():
         return None
+    verified = call.world.db.cache(VerifiedClaims)
+    known = verified.get((call.project_id, typ, token))
+    if known is not None:
+        return known
     try:
         key = await public_key(call.world, call.project_id, _key_id(token))
         if jwt.get_unverified_header(token).get("typ") != typ or key is None:
             return None
-        return jwt.decode(
+        claims = jwt.decode(
             token,
             key,
             algorithms=["ES256"],
@@ -297,6 +357,7 @@ async def _verified_claims(call: Call, token: str, typ: str) -> dict[str, Any] |
         )
     except (jwt.PyJWTError, ValueError):
         return None
+    return verified.remember((call.project_id, typ, token), claims)
 
 
 def _key_id(token: str) -> UUID:

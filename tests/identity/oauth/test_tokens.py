@@ -160,6 +160,27 @@ async def test_introspection(provider):
     assert (await provider.send("introspect", client)).json()["error"] == "invalid_request"
 
 
+async def test_concurrent_introspections_get_the_state_of_their_own_token(provider):
+    api = await provider.register(firstParty=True, name="API")
+    stranger = await provider.register(name="Other")
+    await provider.register(firstParty=True)
+    tokens = [(await signed_in(provider))[1] for _ in range(3)]
+    assert (await provider.send("revoke", token=tokens[1]["refresh_token"])).status_code == 200
+    asked = [(tokens[number % 3]["access_token"], stranger if number == 7 else api) for number in range(9)]
+    answers = await asyncio.gather(*(provider.introspect(*question) for question in asked))
+    for number, ((token, client), answer) in enumerate(zip(asked, answers, strict=True)):
+        if number % 3 == 1 or client is stranger:
+            assert answer == {"active": False}
+        else:
+            assert answer["sub"] == jwt.decode(token, options={"verify_signature": False})["sub"]
+
+
+async def test_an_api_may_introspect_as_often_as_an_api_key_may_send_requests(provider, monkeypatch):
+    monkeypatch.setattr(endpoints, "CLIENT_RATE", RateLimit("oauth-client", 2, timedelta(seconds=10)))
+    answers = [await provider.introspect("x") for _ in range(4)]
+    assert answers == [{"active": False}] * 4
+
+
 @pytest.mark.parametrize("name", ["access_token", "refresh_token"])
 async def test_revocation(provider, name):
     other = await provider.register(firstParty=True)
