@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-from postern.kernel.config import SettingInvalid, Settings
+from postern.kernel.config import SettingInvalid, Settings, misspelled_variables
 from postern.kernel.values import is_loopback
 from postern.messaging.certificates.authority import authority_tls
 from postern.messaging.certificates.names import public_host
@@ -145,9 +145,10 @@ def _check_acme(settings: Settings) -> None:
 
 
 def describe_mail_and_ports(settings: Settings) -> str:
-    """The lines that are printed at start-up: the transports (without passwords), the base URL, and the ports for SMTP
-    and HTTPS."""
-    return "\n".join([_describe_transport(settings), *_describe_ports(settings), *_describe_https(settings)])
+    """The lines that are printed at start-up: the transports (without passwords), the base URL, the ports for SMTP and
+    HTTPS, and variables that seem to be misspelled."""
+    lines = [_describe_transport(settings), *_describe_ports(settings), *_describe_https(settings)]
+    return "\n".join([*lines, *misspelled_variables()])
 
 
 def _describe_https(settings: Settings) -> list[str]:

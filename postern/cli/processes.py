@@ -39,7 +39,7 @@ from postern.cli.placement import unfinished_distribution
 from postern.cli.ports import API_VARIABLES, BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, sharing_rate_limits, wait_for_database
 from postern.instance_store import delete_complete_rates, heartbeat, remove_worker, unfinished_migrations
-from postern.kernel.config import SettingInvalid, Settings, read_settings
+from postern.kernel.config import SettingInvalid, Settings, misspelled_variables, read_settings
 from postern.kernel.database.connections import connect
 from postern.kernel.database.long_migrations import Progress, execute_unfinished
 from postern.kernel.database.migrations import MigrationError, long_migrations_of, migrate
@@ -160,6 +160,7 @@ def run_api(
 
     set_up_logs(settings.log_format, settings.log_level)
     check_settings(settings)
+    _log_misspelled_variables(parent)
     https_socket = socket.socket(fileno=https_listener) if https_listener is not None else None
     if https_socket is None and settings.https_port is not None:
         https_socket = open_port(settings.host, settings.https_port, HTTPS_VARIABLES)
@@ -232,6 +233,7 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
 
     set_up_logs(settings.log_format, settings.log_level)
     check_settings(settings)
+    _log_misspelled_variables(parent)
     uvloop.run(run())
 
 
@@ -264,6 +266,7 @@ def run_smtp(
 
     set_up_logs(settings.log_format, settings.log_level)
     check_settings(settings)
+    _log_misspelled_variables(parent)
     if listeners is None:
         ports = settings.mail_ports
         sockets = {
@@ -274,6 +277,13 @@ def run_smtp(
     if not sockets:
         raise CannotRun("Set POSTERN_SUBMISSION_PORT, POSTERN_SUBMISSIONS_PORT or POSTERN_INBOUND_PORT.")
     uvloop.run(run(sockets))
+
+
+def _log_misspelled_variables(parent: ParentPipe | None) -> None:
+    """Log variables that seem to be misspelled, unless a parent process has printed them."""
+    if parent is None:
+        for sentence in misspelled_variables():
+            log.warning("setting_misspelled", detail=sentence)
 
 
 def _start_rendering_soon(world: World) -> None:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from difflib import get_close_matches
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
@@ -57,6 +58,10 @@ CHOICES = {
 }
 FALLBACK_TRANSPORTS = ("relay", "direct", "ses")
 """The possible values of `fallback_transports`."""
+PREFIX = "POSTERN_"
+"""The beginning of the names of variables."""
+SIMILARITY = 0.85
+"""From which similarity on (difflib's ratio) a variable counts as a misspelled setting."""
 DATABASE_URLS = ("database_url", "database_pooler_url", "database_replica_url")
 """Settings with a connection string. Their variables do not begin with `POSTERN_`."""
 SECRET_SETTINGS = (
@@ -358,6 +363,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return is_loopback(urlsplit(self.public_url).hostname or "")
 
 
+def variable_of(name: str) -> str:
+    """The environment variable of a setting."""
+    return name.upper() if name in DATABASE_URLS else f"{PREFIX}{name.upper()}"
+
+
+def misspelled_variables(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """A sentence for each variable whose name is that of a setting but for a few letters. Other variables that begin
+    with POSTERN_ belong to commands, SDKs and the user's own programs."""
+    variables = {field.name.upper(): variable_of(field.name) for field in msgspec.structs.fields(Settings)}
+    sentences: list[str] = []
+    for variable in sorted(set(environment) - set(variables.values())):
+        if variable.startswith(PREFIX):
+            similar = get_close_matches(variable.removeprefix(PREFIX), variables, n=1, cutoff=SIMILARITY)
+            sentences += [f"{variable} has no effect. Did you mean {variables[name]}?" for name in similar]
+    return sentences
+
+
 def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """Read the settings from the environment; an empty variable counts as not set.
 
@@ -365,7 +387,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     """
     values: dict[str, Any] = {}
     for field in msgspec.structs.fields(Settings):
-        variable = field.name.upper() if field.name in DATABASE_URLS else f"POSTERN_{field.name.upper()}"
+        variable = variable_of(field.name)
         text = environment.get(variable, "").strip()
         if text:
             try:
@@ -405,6 +427,8 @@ def _read(name: str, text: str) -> Any:
         raise ValueError("expected the URL of a range API, like https://api.pwnedpasswords.com/range")
     if name == "archive" and not re.fullmatch(r"/.*|s3://[^/\s]+(/\S*)?", text):
         raise ValueError("expected the absolute path of a folder, or s3://bucket/prefix")
+    if name == "secret" and text.startswith("base64:") and len(text) < MIN_SECRET_CHARS:
+        raise ValueError("after base64: comes the content of a master.key, which has 44 characters")
     if name == "secret" and len(text) < MIN_SECRET_CHARS:
         raise ValueError(f"a master key has {MIN_SECRET_CHARS} characters or more")
     if name in ("dns_zone", "return_path_domain", "mx_host") and not DOMAIN.fullmatch(text.rstrip(".")):

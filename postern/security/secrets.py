@@ -137,7 +137,10 @@ def _decode_key(content: str, place: str) -> bytes:
     try:
         key = base64.b64decode(content, validate=False)
     except ValueError:
-        raise WrongMasterKey(f"The master key in {place} cannot be read: it is not base64.") from None
+        raise WrongMasterKey(
+            f"{place} does not hold a master key: it is not base64, of which 44 characters encode the "
+            f"{MASTER_KEY_BYTES} bytes of a key."
+        ) from None
     if len(key) < MASTER_KEY_BYTES:
         raise WrongMasterKey(
             f"{place} does not hold a master key: it has {len(key)} bytes instead of {MASTER_KEY_BYTES}."

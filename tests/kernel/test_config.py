@@ -3,7 +3,7 @@
 import pytest
 
 from postern.cli.checks import check_settings, describe_mail_and_ports
-from postern.kernel.config import SettingInvalid, read_settings
+from postern.kernel.config import SettingInvalid, misspelled_variables, read_settings
 
 
 @pytest.mark.parametrize(
@@ -204,3 +204,29 @@ def test_valid_settings_are_accepted():
     check_settings(settings)
     assert (settings.port, settings.sign_up, settings.send_wait.total_seconds()) == (0, False, 0.5)
     check_settings(read_settings({}))
+
+
+def test_misspelled_variables_are_reported_with_the_setting_that_was_meant():
+    environment = {
+        "POSTERN_SUBMISSON_PORT": "587",
+        "POSTERN_DATABASE_URL": "postgresql://",
+        "POSTERN_BASE_URL": "https://mail.example.com",
+        # Of commands, SDKs and guides.
+        **dict.fromkeys(("POSTERN_URL", "POSTERN_KEY", "POSTERN_API_KEY", "POSTERN_WEBHOOK_SECRET"), "x"),
+        "SUBMISSON_PORT": "587",
+    }
+    assert misspelled_variables(environment) == [
+        "POSTERN_DATABASE_URL has no effect. Did you mean DATABASE_URL?",
+        "POSTERN_SUBMISSON_PORT has no effect. Did you mean POSTERN_SUBMISSION_PORT?",
+    ]
+
+
+def test_the_start_prints_misspelled_variables(monkeypatch):
+    monkeypatch.setenv("POSTERN_RELAYS", "smtp://relay.example.com")
+    lines = describe_mail_and_ports(read_settings({})).splitlines()
+    assert lines[-1] == "POSTERN_RELAYS has no effect. Did you mean POSTERN_RELAY?"
+
+
+def test_a_short_master_key_in_base64_is_explained():
+    with pytest.raises(SettingInvalid, match="44 characters"):
+        read_settings({"POSTERN_SECRET": "base64:xx"})
