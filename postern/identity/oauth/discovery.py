@@ -11,6 +11,7 @@ from postern.kernel.http.operation import get
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import to_json
 from postern.platform.projects import operations as projects
+from postern.protocols.oidc.dpop import ALGORITHMS
 
 MAX_AGE = timedelta(minutes=5)
 EXAMPLE = {
@@ -79,6 +80,7 @@ def provider_metadata(call: Call, *, can_register: bool) -> dict[str, Any]:
         "revocation_endpoint_auth_methods_supported": methods,
         "introspection_endpoint_auth_methods_supported": methods[:2],
         "code_challenge_methods_supported": ["S256"],
+        "dpop_signing_alg_values_supported": list(ALGORITHMS),
         "prompt_values_supported": ["none", "login", "consent", "select_account", "create"],
         "acr_values_supported": [SINGLE_FACTOR, MULTI_FACTOR],
         "claims_supported": [

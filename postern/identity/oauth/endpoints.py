@@ -6,14 +6,17 @@ import binascii
 import hmac
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 from urllib.parse import parse_qsl, unquote_plus
 from uuid import UUID
 
 from postern.identity.oauth import device_store, store
 from postern.identity.oauth.authorization import PARAMETERS, checked_request, code_hash
 from postern.identity.oauth.browsers import renew_session
+from postern.identity.oauth.dpop import dpop_challenge, has_proof, invalid_proof, nonce_headers, proven_key
 from postern.identity.oauth.errors import CLIENT_ERRORS, TOKEN_ERRORS, OAuthError, error_response, json_response
 from postern.identity.oauth.model import (
     DEVICE_GRANT,
@@ -104,10 +107,12 @@ async def issue_oauth_tokens(call: Call, request: RawRequest) -> HttpResponse:
     A CONFIDENTIAL client authenticates with its secret, in the `Authorization` header (`client_secret_basic`) or the
     form (`client_secret_post`); a PUBLIC client sends only `client_id`. A code works once, within 60 seconds, with the
     code verifier; if it is used again, the tokens that were issued for it are revoked. A refresh token works once:
-    within 30 seconds it returns the same next one again, later its use revokes all tokens of the sign-in. Errors are
-    those of RFC 6749 §5.2.
+    within 30 seconds it returns the same next one again, later its use revokes all tokens of the sign-in. With a proof
+    in the header `DPoP` (RFC 9449), the access token is bound to the client's key, and so is the refresh token of a
+    PUBLIC client. The proof needs the nonce of the header `DPoP-Nonce`, which each response to a proof has; without
+    one, the error is `use_dpop_nonce`. Errors are those of RFC 6749 §5.2.
     """
-    return await serve_client(call, request, _token_response)
+    return await serve_client(call, request, partial(_token_response, request=request))
 
 
 @post(
@@ -129,7 +134,7 @@ async def push_authorization_request(call: Call, request: RawRequest) -> HttpRes
     Send the browser to the authorization endpoint with only `client_id` and the `request_uri` that is returned, within
     90 seconds; it works once. So nobody can change the parameters in the browser.
     """
-    return await serve_client(call, request, _pushed_response)
+    return await serve_client(call, request, partial(_pushed_response, request=request))
 
 
 @post(
@@ -187,7 +192,8 @@ async def introspect_oauth_token(call: Call, request: RawRequest) -> HttpRespons
 async def get_userinfo(call: Call, request: RawRequest) -> HttpResponse:
     """The claims about the customer that the scopes of an access token allow (OpenID Connect Core §5.3).
 
-    Send the access token as `Authorization: Bearer …`. It needs the scope `openid`.
+    Send the access token as `Authorization: Bearer …`; one that is bound to a key as `Authorization: DPoP …`, with a
+    proof in the header `DPoP` (RFC 9449 §7.1). It needs the scope `openid`.
     """
     return await _userinfo_response(call, request)
 
@@ -208,6 +214,8 @@ async def post_userinfo(call: Call, request: RawRequest) -> HttpResponse:
     return await _userinfo_response(call, request)
 
 
+Scheme = Literal["Bearer", "DPoP"]
+"""How an access token is sent."""
 Respond = Callable[[Call, ClientRow, dict[str, str]], Awaitable[HttpResponse]]
 
 
@@ -219,9 +227,17 @@ async def serve_client(call: Call, request: RawRequest, respond: Respond) -> Htt
         client = await _authenticated_client(call, request, form)
         # The clients of a project that was deleted exist until its data are erased. Raises ProjectMissing.
         await projects.require_project(call.db, call.project_id)
-        return await respond(call, client, form)
+        response = await respond(call, client, form)
     except OAuthError as error:
-        return error_response(error, realm=REALM, basic=basic)
+        response = error_response(error, realm=REALM, basic=basic)
+    return _with_nonce(call, request, response)
+
+
+def _with_nonce(call: Call, request: RawRequest, response: HttpResponse) -> HttpResponse:
+    """The response with a nonce for the next proof, if the request has a proof."""
+    if not has_proof(request):
+        return response
+    return replace(response, headers={**(response.headers or {}), **nonce_headers(call)})
 
 
 async def _read_fields(request: RawRequest) -> dict[str, str]:
@@ -283,7 +299,7 @@ def _client_credential(request: RawRequest, form: dict[str, str]) -> tuple[str |
 # The token endpoint.
 
 
-async def _token_response(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
+async def _token_response(call: Call, client: ClientRow, form: dict[str, str], *, request: RawRequest) -> HttpResponse:
     grant_type = form.get("grant_type")
     if grant_type is None:
         raise OAuthError("invalid_request", "The parameter grant_type is missing.")
@@ -291,15 +307,18 @@ async def _token_response(call: Call, client: ClientRow, form: dict[str, str]) -
         raise OAuthError("unsupported_grant_type", "This grant_type is not supported.")
     if grant_type not in client.grant_types:
         raise OAuthError("unauthorized_client", "The client is not registered for this grant_type.")
+    jkt = await proven_key(call, request)
+    if jkt is None and client.require_dpop:
+        raise invalid_proof("This client gets only tokens that are bound to its key: send a DPoP proof.")
     if grant_type == "client_credentials":
         resource = await requested_resource(call, client, form)
         scopes = _scopes_of_client(client, resource, form)
-        return json_response(await issue_client_token(call, client, resource, scopes))
+        return json_response(await issue_client_token(call, client, resource, scopes, jkt=jkt))
     if grant_type == "refresh_token":
-        return await _refresh(call, client, form)
+        return await _refresh(call, client, form, jkt)
     if grant_type == DEVICE_GRANT:
-        return await _exchange_device_code(call, client, form)
-    return await _exchange_code(call, client, form)
+        return await _exchange_device_code(call, client, form, jkt)
+    return await _exchange_code(call, client, form, jkt)
 
 
 def _scopes_of_client(client: ClientRow, resource: ResourceRow | None, form: dict[str, str]) -> list[str]:
@@ -313,8 +332,9 @@ def _scopes_of_client(client: ClientRow, resource: ResourceRow | None, form: dic
     return requested
 
 
-async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
-    """Exchange an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.6)."""
+async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str], jkt: str | None) -> HttpResponse:
+    """Exchange an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.6, RFC 9449 §10). `jkt` is the key that the client
+    has proven."""
     for name in ("code", "redirect_uri", "code_verifier"):
         if name not in form:
             raise OAuthError("invalid_request", f"The parameter {name} is missing.")
@@ -328,13 +348,13 @@ async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str]) ->
     verifier = form["code_verifier"]
     if not VERIFIER.fullmatch(verifier) or not matches_challenge(verifier, grant.code_challenge):
         raise refused
-    if form["redirect_uri"] != grant.redirect_uri:
+    if form["redirect_uri"] != grant.redirect_uri or grant.dpop_jkt not in (None, jkt):
         raise refused
-    return await _use_code(call, client, grant, form, refused)
+    return await _use_code(call, client, grant, form, jkt, refused)
 
 
 async def _use_code(
-    call: Call, client: ClientRow, grant: GrantRow, form: dict[str, str], refused: OAuthError
+    call: Call, client: ClientRow, grant: GrantRow, form: dict[str, str], jkt: str | None, refused: OAuthError
 ) -> HttpResponse:
     """The tokens of a grant whose code was checked. Raises `refused` if another request has used the code."""
     resource = await granted_resource(call, client, grant, form)
@@ -345,6 +365,8 @@ async def _use_code(
         project_id=call.project_id,
         id=grant.id,
         generation=1 if refreshable else 0,
+        # The refresh tokens of other clients are bound to their secret.
+        dpop_jkt=jkt if client.type == "PUBLIC" else None,
         # Also without a refresh token: the grant says which clients must be told that the session has ended.
         expires_at=Moment.of(signed_in.session_expires_at + GRANT_RETENTION),
         now=call.now,
@@ -355,11 +377,11 @@ async def _use_code(
             await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
         raise refused
     return json_response(
-        await issue_tokens(call, client, used, signed_in, resource=resource, scopes=used.scopes, first=True)
+        await issue_tokens(call, client, used, signed_in, resource=resource, scopes=used.scopes, jkt=jkt, first=True)
     )
 
 
-async def _exchange_device_code(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
+async def _exchange_device_code(call: Call, client: ClientRow, form: dict[str, str], jkt: str | None) -> HttpResponse:
     """The tokens of a device, or why it has none yet (RFC 8628 §3.5)."""
     code = form.get("device_code")
     if code is None:
@@ -385,7 +407,7 @@ async def _exchange_device_code(call: Call, client: ClientRow, form: dict[str, s
         raise expired
     if grant is None:
         raise OAuthError("authorization_pending", "The customer has not allowed this yet.")
-    return await _use_code(call, client, grant, form, expired)
+    return await _use_code(call, client, grant, form, jkt, expired)
 
 
 async def _grant_of_code(call: Call, code: str) -> GrantRow | None:
@@ -398,8 +420,9 @@ def _id_of_code(code: str) -> UUID:
     return as_id(f"{code[:8]}-{code[8:12]}-{code[12:16]}-{code[16:20]}-{code[20:32]}")
 
 
-async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
-    """Exchange a refresh token for the next one (RFC 6749 §6, RFC 9700 §4.14.2)."""
+async def _refresh(call: Call, client: ClientRow, form: dict[str, str], jkt: str | None) -> HttpResponse:
+    """Exchange a refresh token for the next one (RFC 6749 §6, RFC 9700 §4.14.2). `jkt` is the key that the client has
+    proven."""
     if "refresh_token" not in form:
         raise OAuthError("invalid_request", "The parameter refresh_token is missing.")
     refused = OAuthError("invalid_grant", "The refresh token is invalid, has expired, was used, or was revoked.")
@@ -407,6 +430,8 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpR
     grant = None if parts is None else await store.grant(call.db, project_id=call.project_id, id=parts.grant_id)
     if parts is None or grant is None or grant.client_id != client.id or grant.revoked_at is not None:
         raise refused
+    if grant.dpop_jkt not in (None, jkt):
+        raise refused  # Not revoked: whoever has copied the token could end the sign-in without the key.
     scopes = split_scope(form["scope"]) if "scope" in form else grant.scopes
     if not set(scopes) <= set(grant.scopes):
         raise OAuthError("invalid_scope", "The scope has more than the customer has allowed.")
@@ -428,7 +453,7 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpR
     else:
         await renew_session(call.db, call, grant.session_id, signed_in.customer_id)
     return json_response(
-        await issue_tokens(call, client, renewed, signed_in, resource=resource, scopes=scopes, first=False)
+        await issue_tokens(call, client, renewed, signed_in, resource=resource, scopes=scopes, jkt=jkt, first=False)
     )
 
 
@@ -443,11 +468,14 @@ async def _session_of(call: Call, client: ClientRow, grant: GrantRow) -> SignedI
     return signed_in
 
 
-async def _pushed_response(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
+async def _pushed_response(call: Call, client: ClientRow, form: dict[str, str], *, request: RawRequest) -> HttpResponse:
     if "request_uri" in form:
         raise OAuthError("invalid_request", "A pushed request cannot have a request_uri.")
     # The stored request does not have the credential of the client.
     parameters = {name: value for name, value in form.items() if name not in ("client_id", "client_secret")}
+    jkt = await proven_key(call, request)
+    if jkt is not None and parameters.setdefault("dpop_jkt", jkt) != jkt:
+        raise invalid_proof("The dpop_jkt is not that of the key of the DPoP proof.")
     checked = await checked_request(call, client, parameters, redirect_target(client, parameters))
     token, _ = await challenges.issue_token(call.db, call, PushedRequest(request=checked), PUSHED_LIFE)
     response = {"request_uri": f"{PUSHED_PREFIX}{token}", "expires_in": int(PUSHED_LIFE.total_seconds())}
@@ -505,7 +533,8 @@ async def _introspection_response(call: Call, client: ClientRow, form: dict[str,
             return json_response({"active": False})
     elif await _customer_of(call, access) is None:
         return json_response({"active": False})
-    return json_response({"active": True, "token_type": "Bearer", **access.claims})
+    token_type = "Bearer" if access.jkt is None else "DPoP"
+    return json_response({"active": True, "token_type": token_type, **access.claims})
 
 
 def _may_introspect(client: ClientRow, access: AccessTokenClaims) -> bool:
@@ -548,31 +577,74 @@ async def _customer_of(call: Call, access: AccessTokenClaims) -> SignedInCustome
 
 
 async def _userinfo_response(call: Call, request: RawRequest) -> HttpResponse:
-    try:
-        token = read_bearer(request.headers)
-    except CredentialInvalid:
-        token = ""
-    if token is None and request.method == "POST":
-        try:
-            token = (await _read_fields(request)).get("access_token")
-        except OAuthError:
-            token = ""
+    return _with_nonce(call, request, await _userinfo(call, request))
+
+
+async def _userinfo(call: Call, request: RawRequest) -> HttpResponse:
+    scheme, token = await _sent_token(request)
     if token is None:
         # RFC 6750 §3.1: without a token, the challenge has no error code. The body says what is missing all the same.
         error = OAuthError("invalid_token", "Send an access token in the Authorization header.", 401)
-        challenge = f'Bearer realm="{REALM}"'
+        challenge = f'Bearer realm="{REALM}", {dpop_challenge()}'
         return json_response(error.parameters(), status=401, headers={"WWW-Authenticate": challenge})
     access = await read_access_token(call, token)
     # A token for an API is for that API only: it must not open the customer's data to whoever runs it.
     signed_in = None if access is None or access.resource is not None else await _customer_of(call, access)
     if access is None or signed_in is None:
-        return _bearer_error(OAuthError("invalid_token", "The access token is invalid or has expired.", 401))
+        return _resource_error(OAuthError("invalid_token", "The access token is invalid or has expired.", 401), scheme)
+    try:
+        await _check_possession(call, request, scheme, token, access)
+    except OAuthError as error:
+        return _resource_error(error, "DPoP", nonce=nonce_headers(call))
     if "openid" not in access.scopes:
-        return _bearer_error(OAuthError("insufficient_scope", "The access token needs the scope openid.", 403))
+        return _resource_error(
+            OAuthError("insufficient_scope", "The access token needs the scope openid.", 403), scheme
+        )
     return json_response({"sub": access.subject, **customer_claims(signed_in, access.scopes)})
 
 
-def _bearer_error(error: OAuthError) -> HttpResponse:
-    """The response of a resource to a token that is not sufficient (RFC 6750 §3)."""
+async def _sent_token(request: RawRequest) -> tuple[Scheme, str | None]:
+    """The access token of a request to the userinfo endpoint, and how it was sent; None without a token, "" if it is
+    malformed."""
+    header = request.headers.get("authorization")
+    kind, _, rest = (header or "").partition(" ")
+    scheme: Scheme = "DPoP" if kind.lower() == "dpop" else "Bearer"
+    try:
+        # The syntax of the token is that of Bearer (RFC 9449 §7.1).
+        token = read_bearer(request.headers if scheme == "Bearer" else {"authorization": f"Bearer {rest}"})
+    except CredentialInvalid:
+        return scheme, ""
+    if token is None and request.method == "POST":
+        try:
+            token = (await _read_fields(request)).get("access_token")
+        except OAuthError:
+            token = ""
+    return scheme, token
+
+
+async def _check_possession(
+    call: Call, request: RawRequest, scheme: Scheme, token: str, access: AccessTokenClaims
+) -> None:
+    """Raises OAuthError unless the client has proven the key to which the access token is bound (RFC 9449 §7.1). A
+    bound token is refused as a Bearer token, so that nobody can use a copy, and others are refused with DPoP."""
+    if access.jkt is None and scheme == "Bearer":
+        return
+    if access.jkt is None:
+        raise OAuthError("invalid_token", "The access token is not bound to a key: send it as Bearer.", 401)
+    if scheme != "DPoP":
+        raise OAuthError("invalid_token", "The access token is bound to a key: send it as DPoP, with a proof.", 401)
+    try:
+        jkt = await proven_key(call, request, access_token=token)
+    except OAuthError as error:
+        raise OAuthError(error.error, error.description, 401) from None
+    if jkt is None:
+        raise OAuthError("invalid_dpop_proof", "Send a DPoP proof with the access token.", 401)
+    if jkt != access.jkt:
+        raise OAuthError("invalid_token", "The access token is bound to another key.", 401)
+
+
+def _resource_error(error: OAuthError, scheme: Scheme, *, nonce: dict[str, str] | None = None) -> HttpResponse:
+    """The response of a resource to a token that is not sufficient (RFC 6750 §3, RFC 9449 §7.1)."""
     challenge = f'Bearer realm="{REALM}", error="{error.error}", error_description="{error.description}"'
-    return json_response(error.parameters(), status=error.status, headers={"WWW-Authenticate": challenge})
+    headers = {"WWW-Authenticate": challenge if scheme == "Bearer" else dpop_challenge(error), **(nonce or {})}
+    return json_response(error.parameters(), status=error.status, headers=headers)

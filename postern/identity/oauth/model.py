@@ -149,6 +149,8 @@ class OAuthClientFields(Record):
     """The terms of service of the client, shown to customers."""
     backchannel_logout_uri: str | None
     """Where the client is told that a session has ended; null if it is not told."""
+    require_dpop: bool
+    """Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449)."""
     created_at: Moment
     updated_at: Moment
 
@@ -213,6 +215,8 @@ class NewOAuthClient(Body):
     """The terms of service of the client, shown to customers."""
     backchannel_logout_uri: LogoutUri | None = None
     """Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)."""
+    require_dpop: bool = False
+    """Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449)."""
 
 
 class OAuthClientChange(Body):
@@ -238,6 +242,8 @@ class OAuthClientChange(Body):
     """The terms of service of the client, shown to customers."""
     backchannel_logout_uri: LogoutUri | None | UnsetType = UNSET
     """Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)."""
+    require_dpop: bool | UnsetType = UNSET
+    """Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449)."""
 
 
 class OAuthSecretRotation(Body):
@@ -366,6 +372,8 @@ class GrantRow(Record):
     """When the row may be deleted."""
     resource: str | None = None
     """The identifier of the API for which tokens are issued; None for the provider itself."""
+    dpop_jkt: str | None = None
+    """The thumbprint of the key to which the code, or the refresh tokens, are bound (RFC 9449 §5 and §10)."""
 
 
 class SignedInCustomer(Record):

@@ -100,6 +100,7 @@ async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWi
         privacy_url=data.privacy_url,
         terms_url=data.terms_url,
         backchannel_logout_uri=data.backchannel_logout_uri,
+        require_dpop=data.require_dpop,
         created_at=call.now,
         updated_at=call.now,
     )
@@ -167,6 +168,7 @@ async def change_oauth_client(call: Call, id: UUID, data: OAuthClientChange) -> 
             privacy_url=changed.privacy_url,
             terms_url=changed.terms_url,
             backchannel_logout_uri=changed.backchannel_logout_uri,
+            require_dpop=changed.require_dpop,
             now=call.now,
         )
         await audit.record(

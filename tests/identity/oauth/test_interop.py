@@ -134,9 +134,9 @@ def test_authlib(installation: Installation, authentication: str) -> None:
     not shutil.which("node") or not (PEER / "node_modules" / "openid-client").is_dir(),
     reason=f"openid-client is not installed: {INSTALL}",
 )
-@pytest.mark.parametrize("kind", ["confidential", "public", "form_post", "oauth2"])
+@pytest.mark.parametrize("kind", ["confidential", "public", "form_post", "oauth2", "dpop"])
 def test_openid_client(installation: Installation, kind: str) -> None:
-    is_public = kind == "public"
+    is_public = kind in ("public", "dpop")
     grants = ["authorization_code", "refresh_token", *([] if is_public else ["client_credentials"])]
     registered = installation.register(type="PUBLIC" if is_public else "CONFIDENTIAL", grantTypes=grants)
     settings = {
@@ -144,6 +144,8 @@ def test_openid_client(installation: Installation, kind: str) -> None:
         "oauth2": kind == "oauth2",
         "clientId": registered["clientId"],
         "secret": registered["clientSecret"],
+        "dpop": kind == "dpop",
+        "pushed": kind == "dpop",
         "redirectUri": REDIRECT_URI,
         "scope": "openid email profile offline_access",
         "extra": {"max_age": "3600", **({"response_mode": "form_post"} if kind == "form_post" else {})},
@@ -170,6 +172,7 @@ def test_openid_client(installation: Installation, kind: str) -> None:
         assert result["claims"]["email"] == installation.email
         assert result["userinfo"]["sub"] == result["claims"]["sub"]
         assert result["refused"] == "invalid_grant"
+        assert result["type"] == ("dpop" if settings["dpop"] else "bearer")
         assert is_public or result["introspected"]["active"] is True
         assert is_public or result["machine"] == ""
         signed_out = browser.get(result["logout"])

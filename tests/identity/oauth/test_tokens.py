@@ -124,7 +124,8 @@ async def test_userinfo(first_party, clock):
     assert post.json() == (await first_party.userinfo(tokens["access_token"])).json()
     assert post.json()["email"] == browser.address
     missing = await first_party.auth.client.get(f"{first_party.base}/userinfo")
-    assert (missing.status_code, missing.headers["www-authenticate"]) == (401, 'Bearer realm="oauth"')
+    challenge = 'Bearer realm="oauth", DPoP algs="ES256 EdDSA RS256 PS256"'
+    assert (missing.status_code, missing.headers["www-authenticate"]) == (401, challenge)
     only_sub = await first_party.tokens(browser, scope="openid")
     assert list((await first_party.userinfo(only_sub["access_token"])).json()) == ["sub"]
     no_openid = await first_party.tokens(browser, scope="email")
