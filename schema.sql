@@ -1470,7 +1470,10 @@ CREATE TABLE public.oauth_clients (
     updated_at timestamp with time zone NOT NULL,
     backchannel_logout_uri text,
     self_registered boolean DEFAULT false NOT NULL,
-    require_dpop boolean DEFAULT false NOT NULL
+    require_dpop boolean DEFAULT false NOT NULL,
+    jwks jsonb,
+    jwks_uri text,
+    security_profile text DEFAULT 'STANDARD'::text NOT NULL
 );
 
 CREATE TABLE public.oauth_consents (

@@ -6,6 +6,7 @@ not matter. A client without one gets the error `use_dpop_nonce` with the nonce,
 """
 
 import hashlib
+from collections.abc import Collection
 from datetime import timedelta
 from uuid import UUID
 
@@ -35,10 +36,13 @@ def has_proof(request: RawRequest) -> bool:
     return HEADER in request.headers
 
 
-async def proven_key(call: Call, request: RawRequest, *, access_token: str | None = None) -> str | None:
+async def proven_key(
+    call: Call, request: RawRequest, algorithms: Collection[str], *, access_token: str | None = None
+) -> str | None:
     """The thumbprint of the key whose possession a request proves; None if it has no proof. Uses the proof up.
 
-    `access_token` is that of a request to a resource. Raises OAuthError: `invalid_dpop_proof` or `use_dpop_nonce`.
+    `algorithms` are those that the client may use; `access_token` is that of a request to a resource. Raises
+    OAuthError: `invalid_dpop_proof` or `use_dpop_nonce`.
     """
     sent = request.headers.getall(HEADER, [])
     if not sent:
@@ -47,7 +51,9 @@ async def proven_key(call: Call, request: RawRequest, *, access_token: str | Non
         if len(sent) > 1:
             raise ProofRefused("there are several")
         url = f"{call.world.settings.public_url}{request.url.path}"
-        dpop_proof = read_proof(sent[0], method=request.method, url=url, access_token=access_token)
+        dpop_proof = read_proof(
+            sent[0], method=request.method, url=url, algorithms=algorithms, access_token=access_token
+        )
     except ProofRefused as refused:
         raise invalid_proof(f"The DPoP proof is refused: {refused}.") from None
     if not _is_recent_nonce(call, dpop_proof.nonce):

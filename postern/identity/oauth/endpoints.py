@@ -1,27 +1,26 @@
 """The endpoints that clients call: token (RFC 6749 §3.2), userinfo (OpenID Connect Core §5.3), revocation (RFC 7009)
 and introspection (RFC 7662)."""
 
-import base64
-import binascii
 import hmac
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from typing import Any, Literal
-from urllib.parse import parse_qsl, unquote_plus
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 from postern.identity.oauth import device_store, store
 from postern.identity.oauth.authorization import PARAMETERS, checked_request, code_hash
 from postern.identity.oauth.browsers import renew_session
+from postern.identity.oauth.client_authentication import CLIENT_FIELDS, authenticated_client
 from postern.identity.oauth.dpop import dpop_challenge, has_proof, invalid_proof, nonce_headers, proven_key
 from postern.identity.oauth.errors import CLIENT_ERRORS, TOKEN_ERRORS, OAuthError, error_response, json_response
 from postern.identity.oauth.model import (
     DEVICE_GRANT,
     GRANT_RETENTION,
     PUSHED_LIFE,
+    REQUEST_LIFE,
     ClientRow,
     GrantRow,
     ResourceRow,
@@ -29,7 +28,7 @@ from postern.identity.oauth.model import (
 )
 from postern.identity.oauth.requests import PUSHED_PREFIX, PushedRequest, redirect_target, require_single
 from postern.identity.oauth.resources import granted_resource, requested_resource
-from postern.identity.oauth.rules import is_secret_of, permission_scopes, split_scope, usable_scopes
+from postern.identity.oauth.rules import client_algorithms, permission_scopes, split_scope, usable_scopes
 from postern.identity.oauth.tokens import (
     AccessTokenClaims,
     customer_claims,
@@ -43,26 +42,18 @@ from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.handler import read_bearer
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.limits import RateLimit, TooManyRequests, network_of
-from postern.kernel.values import NO_ID, Moment, as_id
+from postern.kernel.limits import TooManyRequests
+from postern.kernel.values import Moment, as_id
 from postern.platform.projects import operations as projects
 from postern.protocols.oidc.authorization import matches_challenge
 from postern.security import challenges
 from postern.security.sessions import REFRESH_GRACE
 
-CLIENT_RATE = RateLimit("oauth-client", 300, timedelta(seconds=10))
-"""Maximum requests of one client from one network to one process, to the endpoints of this module."""
-AUTHENTICATION_RATE = RateLimit("oauth-authentication", 30, timedelta(minutes=1))
-"""Maximum failed authentications of one client from one network to one process."""
 BODY_LIMIT = 32_768
 FIELD_LIMIT = 50
 REALM = "oauth"
 GRANT_TYPES = frozenset(("authorization_code", "refresh_token", "client_credentials", DEVICE_GRANT))
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
-CLIENT_FIELDS = {
-    "client_id": "Id of the client, unless the `Authorization` header has it.",
-    "client_secret": "Secret of the client, unless the `Authorization` header has it.",
-}
 TOKEN_FIELDS = {
     "grant_type": "`authorization_code`, `refresh_token`, `client_credentials` or "
     "`urn:ietf:params:oauth:grant-type:device_code`.",
@@ -105,12 +96,12 @@ async def issue_oauth_tokens(call: Call, request: RawRequest) -> HttpResponse:
     """The token endpoint (RFC 6749 §3.2).
 
     A CONFIDENTIAL client authenticates with its secret, in the `Authorization` header (`client_secret_basic`) or the
-    form (`client_secret_post`); a PUBLIC client sends only `client_id`. A code works once, within 60 seconds, with the
-    code verifier; if it is used again, the tokens that were issued for it are revoked. A refresh token works once:
-    within 30 seconds it returns the same next one again, later its use revokes all tokens of the sign-in. With a proof
-    in the header `DPoP` (RFC 9449), the access token is bound to the client's key, and so is the refresh token of a
-    PUBLIC client. The proof needs the nonce of the header `DPoP-Nonce`, which each response to a proof has; without
-    one, the error is `use_dpop_nonce`. Errors are those of RFC 6749 §5.2.
+    form (`client_secret_post`), or with its key (`private_key_jwt`); a PUBLIC client sends only `client_id`. A code
+    works once, within 60 seconds, with the code verifier; if it is used again, the tokens that were issued for it are
+    revoked. A refresh token works once: within 30 seconds it returns the same next one again, later its use revokes all
+    tokens of the sign-in. With a proof in the header `DPoP` (RFC 9449), the access token is bound to the client's key,
+    and so is the refresh token of a PUBLIC client. The proof needs the nonce of the header `DPoP-Nonce`, which each
+    response to a proof has; without one, the error is `use_dpop_nonce`. Errors are those of RFC 6749 §5.2.
     """
     return await serve_client(call, request, partial(_token_response, request=request))
 
@@ -224,7 +215,7 @@ async def serve_client(call: Call, request: RawRequest, respond: Respond) -> Htt
     basic = request.headers.get("authorization") is not None
     try:
         form = await _read_fields(request)
-        client = await _authenticated_client(call, request, form)
+        client = await authenticated_client(call, request, form)
         # The clients of a project that was deleted exist until its data are erased. Raises ProjectMissing.
         await projects.require_project(call.db, call.project_id)
         response = await respond(call, client, form)
@@ -260,42 +251,6 @@ async def _read_fields(request: RawRequest) -> dict[str, str]:
     return require_single(fields)
 
 
-async def _authenticated_client(call: Call, request: RawRequest, form: dict[str, str]) -> ClientRow:
-    """The client that sends the request (RFC 6749 §2.3). Raises OAuthError and TooManyRequests."""
-    client_id, secret = _client_credential(request, form)
-    # Not as it was sent: a UUID can be written in several ways, and text that is none would have a key each time.
-    parsed_id = as_id(client_id)
-    key = f"{call.project_id}|{parsed_id}|{network_of(call.origin.ip)}"
-    call.world.limiter.take(CLIENT_RATE, key)
-    client = None if parsed_id == NO_ID else await store.client(call.db, project_id=call.project_id, id=parsed_id)
-    if client is not None and client.type == "PUBLIC" and secret is None:
-        return client
-    if client is not None and secret is not None and is_secret_of(call.world.secrets, client, secret, call.now):
-        return client
-    call.world.limiter.take(AUTHENTICATION_RATE, key)
-    raise OAuthError("invalid_client", "The client is unknown, or its secret is wrong or missing.", 401)
-
-
-def _client_credential(request: RawRequest, form: dict[str, str]) -> tuple[str | None, str | None]:
-    """The id and secret of the client: from the `Authorization` header or from the form, but not from both."""
-    header = request.headers.get("authorization")
-    if header is None:
-        return form.get("client_id"), form.get("client_secret")
-    scheme, _, encoded = header.partition(" ")
-    if scheme.lower() != "basic":
-        raise OAuthError("invalid_client", "Authenticate with Basic, or in the form.", 401)
-    if "client_secret" in form:
-        raise OAuthError("invalid_request", "Authenticate in one way only.")
-    try:
-        name, separator, secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
-    except (binascii.Error, ValueError):
-        raise OAuthError("invalid_client", "The Authorization header is malformed.", 401) from None
-    name, secret = unquote_plus(name), unquote_plus(secret)  # RFC 6749 §2.3.1
-    if not separator or form.get("client_id", name) != name:
-        raise OAuthError("invalid_client", "The header and the form name different clients.", 401)
-    return name, secret
-
-
 # The token endpoint.
 
 
@@ -307,7 +262,7 @@ async def _token_response(call: Call, client: ClientRow, form: dict[str, str], *
         raise OAuthError("unsupported_grant_type", "This grant_type is not supported.")
     if grant_type not in client.grant_types:
         raise OAuthError("unauthorized_client", "The client is not registered for this grant_type.")
-    jkt = await proven_key(call, request)
+    jkt = await proven_key(call, request, client_algorithms(client))
     if jkt is None and client.require_dpop:
         raise invalid_proof("This client gets only tokens that are bound to its key: send a DPoP proof.")
     if grant_type == "client_credentials":
@@ -335,7 +290,7 @@ def _scopes_of_client(client: ClientRow, resource: ResourceRow | None, form: dic
 async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str], jkt: str | None) -> HttpResponse:
     """Exchange an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.6, RFC 9449 §10). `jkt` is the key that the client
     has proven."""
-    for name in ("code", "redirect_uri", "code_verifier"):
+    for name in ("code", "redirect_uri"):
         if name not in form:
             raise OAuthError("invalid_request", f"The parameter {name} is missing.")
     refused = OAuthError("invalid_grant", "The code is invalid, has expired, was used, or belongs to another request.")
@@ -345,7 +300,7 @@ async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str], jk
     if grant.code_used_at is not None:
         await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
         raise refused
-    verifier = form["code_verifier"]
+    verifier = form.get("code_verifier", "")
     if not VERIFIER.fullmatch(verifier) or not matches_challenge(verifier, grant.code_challenge):
         raise refused
     if form["redirect_uri"] != grant.redirect_uri or grant.dpop_jkt not in (None, jkt):
@@ -437,6 +392,15 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str], jkt: str
         raise OAuthError("invalid_scope", "The scope has more than the customer has allowed.")
     resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
+    if client.is_fapi:
+        # FAPI 2.0 §5.3.2.1 does not rotate: both the client's key and its access tokens are bound to keys.
+        if parts.generation != grant.generation:
+            raise refused
+        await renew_session(call.db, call, grant.session_id, signed_in.customer_id)
+        tokens = await issue_tokens(
+            call, client, grant, signed_in, resource=resource, scopes=scopes, jkt=jkt, first=False
+        )
+        return json_response(tokens)
     renewed = await store.rotate(
         call.db, project_id=call.project_id, id=grant.id, generation=parts.generation, now=call.now
     )
@@ -472,12 +436,13 @@ async def _pushed_response(call: Call, client: ClientRow, form: dict[str, str], 
     if "request_uri" in form:
         raise OAuthError("invalid_request", "A pushed request cannot have a request_uri.")
     # The stored request does not have the credential of the client.
-    parameters = {name: value for name, value in form.items() if name not in ("client_id", "client_secret")}
-    jkt = await proven_key(call, request)
+    parameters = {name: value for name, value in form.items() if name not in CLIENT_FIELDS}
+    jkt = await proven_key(call, request, client_algorithms(client))
     if jkt is not None and parameters.setdefault("dpop_jkt", jkt) != jkt:
         raise invalid_proof("The dpop_jkt is not that of the key of the DPoP proof.")
     checked = await checked_request(call, client, parameters, redirect_target(client, parameters))
-    token, _ = await challenges.issue_token(call.db, call, PushedRequest(request=checked), PUSHED_LIFE)
+    pushed = PushedRequest(request=checked, opened_before=(call.now + PUSHED_LIFE).timestamp())
+    token, _ = await challenges.issue_token(call.db, call, pushed, PUSHED_LIFE + REQUEST_LIFE)
     response = {"request_uri": f"{PUSHED_PREFIX}{token}", "expires_in": int(PUSHED_LIFE.total_seconds())}
     return json_response(response, status=201)
 
@@ -504,7 +469,7 @@ async def _revocation_response(call: Call, client: ClientRow, form: dict[str, st
 
 async def _introspection_response(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
     if client.type == "PUBLIC":
-        raise OAuthError("invalid_client", "Only a client with a secret can introspect tokens.", 401)
+        raise OAuthError("invalid_client", "A PUBLIC client cannot introspect tokens.", 401)
     token = form.get("token")
     if token is None:
         raise OAuthError("invalid_request", "The parameter token is missing.")
@@ -633,8 +598,9 @@ async def _check_possession(
         raise OAuthError("invalid_token", "The access token is not bound to a key: send it as Bearer.", 401)
     if scheme != "DPoP":
         raise OAuthError("invalid_token", "The access token is bound to a key: send it as DPoP, with a proof.", 401)
+    client = await store.client(call.db, project_id=call.project_id, id=access.client_id)
     try:
-        jkt = await proven_key(call, request, access_token=token)
+        jkt = await proven_key(call, request, client_algorithms(client), access_token=token)
     except OAuthError as error:
         raise OAuthError(error.error, error.description, 401) from None
     if jkt is None:

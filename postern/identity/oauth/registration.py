@@ -181,6 +181,9 @@ async def _register(call: Call, request: RawRequest) -> HttpResponse:
         terms_url=metadata.tos_uri,
         backchannel_logout_uri=None,
         require_dpop=metadata.dpop_bound_access_tokens,
+        jwks=None,
+        jwks_uri=None,
+        security_profile="STANDARD",
         created_at=call.now,
         updated_at=call.now,
     )

@@ -78,12 +78,17 @@ class AuthorizationRequest(Payload, tag="OAUTH_REQUEST"):
     """The identifier of the API for which tokens are issued; None for the provider itself."""
     dpop_jkt: str | None = None
     """The thumbprint of the key to which the code is bound (RFC 9449 §10)."""
+    pushed_id: UUID | None = None
+    """The id of the pushed request that was opened; it is used up when the code is issued."""
 
 
 class PushedRequest(Payload, tag="OAUTH_PUSHED"):
     """An authorization request that a client has pushed, until a browser opens it (RFC 9126)."""
 
     request: AuthorizationRequest
+    opened_before: float | None = None
+    """Until when a browser can open it, as a Unix time; then the customer has time to sign in. None for those of the
+    previous release."""
 
 
 class RedirectTarget(msgspec.Struct, frozen=True):

@@ -42,7 +42,8 @@ async def insert_client(tx: Transaction, client: ClientRow) -> None: ...
     update oauth_clients set name = %(name)s, first_party = %(first_party)s, redirect_uris = %(redirect_uris)s,
         post_logout_redirect_uris = %(post_logout_redirect_uris)s, grant_types = %(grant_types)s, scopes = %(scopes)s,
         website_url = %(website_url)s, privacy_url = %(privacy_url)s, terms_url = %(terms_url)s,
-        backchannel_logout_uri = %(backchannel_logout_uri)s, require_dpop = %(require_dpop)s, updated_at = %(now)s
+        backchannel_logout_uri = %(backchannel_logout_uri)s, require_dpop = %(require_dpop)s,
+        jwks = %(jwks)s, jwks_uri = %(jwks_uri)s, security_profile = %(security_profile)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
@@ -62,6 +63,9 @@ async def change_client(
     terms_url: str | None,
     backchannel_logout_uri: str | None,
     require_dpop: bool,
+    jwks: Jsonb | None,
+    jwks_uri: str | None,
+    security_profile: str,
     now: Moment,
 ) -> ClientRow: ...
 
@@ -83,6 +87,15 @@ async def rotate_secret(
     previous_expires_at: Moment,
     now: Moment,
 ) -> ClientRow: ...
+
+
+@statement("""
+    update oauth_clients set secret_hash = null, secret_last_four = null, previous_secret_hash = null,
+        previous_secret_expires_at = null
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def remove_secret(tx: Transaction, *, project_id: UUID, id: UUID) -> ClientRow: ...
 
 
 @statement("delete from oauth_clients where project_id = %(project_id)s and id = any (%(ids)s)")

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import hmac
 import json
+from collections.abc import Collection
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -73,7 +74,9 @@ def thumbprint(jwk: dict[str, Any]) -> str:
     return _base64url(hashlib.sha256(canonical.encode()).digest())
 
 
-def read_proof(text: str, *, method: str, url: str, access_token: str | None = None) -> Proof:
+def read_proof(
+    text: str, *, method: str, url: str, algorithms: Collection[str] = ALGORITHMS, access_token: str | None = None
+) -> Proof:
     """Check a proof for a request with this method and URL, and with this access token if there is one (RFC 9449 §4.3).
 
     The time of its creation is that of its nonce, because clocks of clients are wrong. Raises ProofRefused.
@@ -86,6 +89,8 @@ def read_proof(text: str, *, method: str, url: str, access_token: str | None = N
         raise ProofRefused("it is not a signed JWT") from None
     if header.get("typ") != "dpop+jwt":
         raise ProofRefused("its typ is not dpop+jwt")
+    if header.get("alg") not in algorithms:
+        raise ProofRefused(f"its algorithm is none of {', '.join(algorithms)}")
     key = read_client_key(header.get("jwk"), header.get("alg"))
     try:
         claims: dict[str, Any] = jwt.decode(

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 from tests.remembered import rsa_key
 
+ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 ABSENT = object()
 """A claim, or a member of a header, that is left out."""
 
@@ -64,3 +65,23 @@ class ClientKey:
         ath = ABSENT if token is None else base64url(hashlib.sha256(token.encode()).digest())
         own = {"jti": uuid4().hex, "htm": method, "htu": url, "iat": int(now), "ath": ath, "nonce": own_nonce or ABSENT}
         return self.sign({**own, **claims}, {"typ": "dpop+jwt", "jwk": self.jwk, **(headers or {})})
+
+    def jwks(self, key_id: str = "k1") -> dict[str, Any]:
+        """The key set of a client that has this key."""
+        return {"keys": [{**self.jwk, "kid": key_id}]}
+
+    def assertion(
+        self,
+        client_id: str,
+        audience: Any,
+        *,
+        now: float,
+        headers: dict[str, Any] | None = None,
+        algorithm: str | None = None,
+        **claims: Any,
+    ) -> dict[str, str]:
+        """The fields of a form with which a client authenticates (`private_key_jwt`)."""
+        own = {"iss": client_id, "sub": client_id, "aud": audience, "jti": uuid4().hex, "iat": int(now)}
+        headers = {"kid": "k1", **(headers or {})}
+        text = self.sign({**own, "exp": int(now) + 60, **claims}, headers, algorithm)
+        return {"client_assertion_type": ASSERTION_TYPE, "client_assertion": text}

@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from postern.identity.customers.tokens import KEY_ACTIVE_AFTER, KEY_RETIRED_AFTER, signing_key
-from postern.identity.oauth import endpoints
+from postern.identity.oauth import client_authentication
 from postern.identity.oauth.model import CODE_LIFE, TOKEN_LIFE
 from postern.kernel.limits import RateLimit
 from postern.security.sessions import REFRESH_GRACE
@@ -311,7 +311,9 @@ async def test_client_authentication(provider):
 
 
 async def test_requests_of_a_client_are_limited(provider, monkeypatch):
-    monkeypatch.setattr(endpoints, "AUTHENTICATION_RATE", RateLimit("oauth-authentication", 2, timedelta(minutes=1)))
+    monkeypatch.setattr(
+        client_authentication, "AUTHENTICATION_RATE", RateLimit("oauth-authentication", 2, timedelta(minutes=1))
+    )
     wrong = {**provider.oauth_client, "clientSecret": "ocs_guess"}
     statuses = [(await provider.send("token", wrong, grant_type="refresh_token")).status_code for _ in range(4)]
     assert statuses == [401, 401, 429, 429]
@@ -320,7 +322,9 @@ async def test_requests_of_a_client_are_limited(provider, monkeypatch):
 
 
 async def test_notations_of_a_client_id_are_limited_together(provider, monkeypatch):
-    monkeypatch.setattr(endpoints, "AUTHENTICATION_RATE", RateLimit("oauth-authentication", 2, timedelta(minutes=1)))
+    monkeypatch.setattr(
+        client_authentication, "AUTHENTICATION_RATE", RateLimit("oauth-authentication", 2, timedelta(minutes=1))
+    )
     client_id = provider.oauth_client["clientId"]
     statuses: list[int] = []
     for written in (client_id, client_id.upper(), client_id.title(), "a", "b", "c"):
