@@ -19,8 +19,7 @@ def rows_of(page: str) -> list[list[str]]:
 def names_in(file: str) -> frozenset[str]:
     """The functions of a file; its path is relative to the root."""
     tree = ast.parse((ROOT / file).read_text())
-    kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, kinds))
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def missing_tests(text: str, folder: str = "tests") -> list[str]:
