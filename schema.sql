@@ -1469,7 +1469,11 @@ CREATE TABLE public.oauth_clients (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     backchannel_logout_uri text,
-    self_registered boolean DEFAULT false NOT NULL
+    self_registered boolean DEFAULT false NOT NULL,
+    require_dpop boolean DEFAULT false NOT NULL,
+    jwks jsonb,
+    jwks_uri text,
+    security_profile text DEFAULT 'STANDARD'::text NOT NULL
 );
 
 CREATE TABLE public.oauth_consents (
@@ -1519,7 +1523,8 @@ CREATE TABLE public.oauth_grants (
     expires_at timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL,
-    resource text
+    resource text,
+    dpop_jkt text
 );
 
 CREATE TABLE public.oauth_logouts (
@@ -1553,6 +1558,14 @@ CREATE TABLE public.oauth_resources (
     introspection_client_id uuid,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.oauth_used_jwts (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE public.organization_domains (
@@ -2646,6 +2659,9 @@ ALTER TABLE ONLY public.oauth_registrations
 ALTER TABLE ONLY public.oauth_resources
     ADD CONSTRAINT oauth_resources_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.oauth_used_jwts
+    ADD CONSTRAINT oauth_used_jwts_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_pkey PRIMARY KEY (project_id, id);
 
@@ -3085,6 +3101,8 @@ CREATE INDEX oauth_registrations_due ON public.oauth_registrations USING btree (
 
 CREATE UNIQUE INDEX oauth_resources_identifier ON public.oauth_resources USING btree (project_id, identifier);
 
+CREATE INDEX oauth_used_jwts_due ON public.oauth_used_jwts USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX organization_domains_due ON public.organization_domains USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX organization_domains_newest ON public.organization_domains USING btree (project_id, organization_id, id);
@@ -3494,6 +3512,9 @@ ALTER TABLE ONLY public.oauth_registrations
 
 ALTER TABLE ONLY public.oauth_resources
     ADD CONSTRAINT oauth_resources_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.oauth_used_jwts
+    ADD CONSTRAINT oauth_used_jwts_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.organization_domains
     ADD CONSTRAINT organization_domains_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;

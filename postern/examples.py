@@ -63,6 +63,17 @@ IDENTITIES: Mapping[str, Any] = {
     "redirectUris": ["https://reports.example.com/callback"],
     "postLogoutRedirectUris": ["https://reports.example.com/"],
     "backchannelLogoutUri": "https://reports.example.com/backchannel-logout",
+    "jwksUri": "https://reports.example.com/jwks.json",
+    "requireDpop": True,
+    "JsonWebKeys.keys": [
+        {
+            "kty": "EC",
+            "crv": "P-256",
+            "kid": "2026-11",
+            "x": "5CSWo3_Tv74egiPGSvg3IXhYO-UQ6qNPQpApdXPD5UU",
+            "y": "GF6gWdXhoGHIRPUSJ2N8jqReZKzTKAb0qOYLlZaiRf4",
+        }
+    ],
     "grantTypes": ["authorization_code", "refresh_token"],
     "secretLastFour": "7Kd2",
     "firstParty": False,

@@ -75,6 +75,7 @@ WITHOUT_BLOCKS = {
     "install.md": "needs tools of several systems: tests/packages and script/try-install do so",
     "comparison.md": "needs other programs: bench/peers starts them",
     "identity-comparison.md": "a table; a test checks that the tests in it exist",
+    "openid-conformance.md": "tables; a test checks that the tests in them exist",
     "growing.md": "starts processes on several machines: bench/chaos_cluster.py does so",
 }
 ONE_LANGUAGE = {

@@ -159,9 +159,14 @@ async def open_of(db: Queries, call: Call, project_id: UUID, subject_id: UUID, k
 
 async def consume(tx: Transaction, challenge: Challenge[P]) -> P:
     """Delete a challenge and return its payload. Raises CodeInvalid if another request has used the challenge."""
-    if not await challenge_store.delete(tx, project_id=challenge.project_id, id=challenge.id):
-        raise CodeInvalid
+    await consume_id(tx, challenge.project_id, challenge.id)
     return challenge.payload
+
+
+async def consume_id(tx: Transaction, project_id: UUID, id: UUID) -> None:
+    """Delete a challenge that was answered in an earlier request. Raises CodeInvalid if it was used since."""
+    if not await challenge_store.delete(tx, project_id=project_id, id=id):
+        raise CodeInvalid
 
 
 async def revoke(tx: Transaction, project_id: UUID, subject_id: UUID, kinds: Sequence[type[Payload]] = ()) -> None:

@@ -30,8 +30,8 @@ OAUTH_PATHS = re.compile(
 )
 """Paths that web pages of all origins may request: what they need is in the request, never in a cookie."""
 METHODS = b"GET, POST, PATCH, DELETE"
-HEADERS = b"authorization, content-type, if-match, if-none-match, x-request-id"
-EXPOSED = b"etag, link, ratelimit, ratelimit-policy, retry-after, x-request-id"
+HEADERS = b"authorization, content-type, dpop, if-match, if-none-match, x-request-id"
+EXPOSED = b"dpop-nonce, etag, link, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-request-id"
 PREFLIGHT_SECONDS = b"600"
 ORIGINS_LIFE = timedelta(seconds=5)
 """How long the `allowedOrigins` of a project are cached."""

@@ -7,7 +7,7 @@ accepted only if it names the configured issuer, and an ID token only if all cla
 import base64
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -230,10 +230,7 @@ async def verify_id_token(
     ProviderTrouble if the provider's keys cannot be fetched.
     """
     header = read_header(token)
-    jwk = None
-    # An unknown key id may be that of a new key: fetch the key set again, at most once a minute.
-    for life in (DOCUMENT_LIFE, KEY_REFETCH_INTERVAL):
-        jwk = jwk or find_key(await _document(world, metadata["jwks_uri"], life), header.get("kid"))
+    jwk = await published_key(world, metadata["jwks_uri"], header.get("kid"))
     key, algorithm = verification_key(jwk, header)
     return verify_claims(
         str(token),
@@ -248,11 +245,27 @@ async def verify_id_token(
     )
 
 
-async def _document(world: "World", url: str, life: timedelta) -> dict[str, Any]:
+async def published_key(
+    world: "World", url: str, key_id: object, *, before_fetch: Callable[[], None] | None = None
+) -> dict[str, Any] | None:
+    """The key of a published key set with this `kid`; None if there is none. `before_fetch` is called before each
+    request, and may refuse it. Raises ProviderTrouble."""
+    jwk = None
+    # An unknown key id may be that of a new key: fetch the key set again, at most once a minute.
+    for life in (DOCUMENT_LIFE, KEY_REFETCH_INTERVAL):
+        jwk = jwk or find_key(await _document(world, url, life, before_fetch), key_id)
+    return jwk
+
+
+async def _document(
+    world: "World", url: str, life: timedelta, before_fetch: Callable[[], None] | None = None
+) -> dict[str, Any]:
     """A document of a provider, from the cache if it is not older than `life`."""
     documents: ProviderDocuments = world.resources[ProviderDocuments]
     document = documents.get(url, life)
     if document is None:
+        if before_fetch is not None:
+            before_fetch()
         now = world.clock()
         outcome = await world.outbound.get(_endpoint_url(world, url), keep=DOCUMENT_LIMIT)
         document = _json_of(outcome)

@@ -66,7 +66,7 @@ from postern.identity.oauth.rules import (
     permission_scopes,
 )
 from postern.identity.oauth.tokens import meets_requirements, read_id_token_hint
-from postern.kernel.database.statements import Jsonb
+from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.handler import is_head
 from postern.kernel.http.operation import FORM, RawRequest, get, post
@@ -107,6 +107,7 @@ PARAMETERS = {
     "nonce": "Value of the client, returned in the ID token.",
     "code_challenge": "S256 code challenge (RFC 7636); required.",
     "code_challenge_method": "`S256`.",
+    "dpop_jkt": "Thumbprint of the key to which the code is bound (RFC 9449 §10).",
     "request_uri": "That of a pushed authorization request (RFC 9126), instead of all parameters except `client_id`.",
     "prompt": "`none`, or `login`, `consent`, `select_account` or `create`.",
     "max_age": "Maximum age of the sign-in, in seconds.",
@@ -144,6 +145,8 @@ async def authorize(call: Call, request: RawRequest) -> HttpResponse:
     except OAuthError as error:
         return await error_page(call, error)
     try:
+        if pushed is None and client.is_fapi:
+            raise OAuthError("invalid_request", "This client must push its requests (RFC 9126).")
         stored = pushed or await checked_request(call, client, parameters, target)
     except OAuthError as error:
         return client_response(call, target, error.parameters())
@@ -307,7 +310,7 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
     if form.get("decision") != "allow":
         try:
             async with call.db.transaction() as tx:
-                await challenges.consume(tx, challenge)
+                await _consume(tx, call, stored, challenge)
                 if stored.device_id is not None and not await device_store.deny(
                     tx, project_id=call.project_id, id=stored.device_id, now=call.now
                 ):
@@ -342,20 +345,33 @@ async def checked_request(
 
 
 async def _take_pushed(call: Call, client: ClientRow, request_uri: str) -> AuthorizationRequest:
-    """A request that the client has pushed; it works once. Raises OAuthError, which must be shown, because the redirect
-    URI is unknown without the request."""
+    """A request that the client has pushed. It can be opened again until it is finished, because browsers load pages
+    twice (FAPI 2.0 §5.3.2.2). Raises OAuthError, which must be shown, because the redirect URI is unknown without the
+    request."""
     refused = OAuthError("invalid_request_uri", "The request_uri is unknown, has expired or was used already.")
     try:
         token = request_uri.removeprefix(PUSHED_PREFIX)
         challenge = await challenges.answer_token(call, PushedRequest, token, max_tries=REQUEST_TRIES)
         pushed = challenge.payload.request
-        if pushed.client_id != client.id or not matching_redirect_uri(client, pushed.redirect_uri):
-            raise refused
-        async with call.db.transaction() as tx:
-            await challenges.consume(tx, challenge)
     except CodeInvalid:
         raise refused from None
-    return msgspec.structs.replace(pushed, requested_at=call.now.timestamp())
+    opened_before = challenge.payload.opened_before
+    if opened_before is not None and opened_before <= call.now.timestamp():
+        raise refused
+    if pushed.client_id != client.id or not matching_redirect_uri(client, pushed.redirect_uri):
+        raise refused
+    return msgspec.structs.replace(pushed, requested_at=call.now.timestamp(), pushed_id=challenge.id)
+
+
+async def _consume(
+    tx: Transaction, call: Call, stored: AuthorizationRequest, challenge: Challenge[AuthorizationRequest] | None
+) -> None:
+    """Use up a request, stored as `challenge` or not, and the pushed one that it comes from. Raises CodeInvalid if
+    either was used up."""
+    if challenge is not None:
+        await challenges.consume(tx, challenge)
+    if stored.pushed_id is not None:
+        await challenges.consume_id(tx, call.project_id, stored.pushed_id)
 
 
 async def _require_client(call: Call, client_id: str | None) -> ClientRow:
@@ -449,8 +465,7 @@ async def _issue_code(
     code = f"{grant_id.hex}{new_token(32)}"
     try:
         async with call.db.transaction() as tx:
-            if challenge is not None:
-                await challenges.consume(tx, challenge)
+            await _consume(tx, call, stored, challenge)
             if consented:
                 await store.add_consent(
                     tx,
@@ -472,6 +487,7 @@ async def _issue_code(
                 resource=stored.resource,
                 redirect_uri=stored.redirect_uri,
                 nonce=stored.nonce,
+                dpop_jkt=stored.dpop_jkt,
                 code_hash=code_hash(call, code) if device is None else device.code_hash,
                 code_challenge=stored.code_challenge,
                 code_expires_at=Moment.of(call.now + CODE_LIFE) if device is None else device.expires_at,

@@ -14,7 +14,8 @@ from postern.identity.customers import pages
 from postern.identity.oauth import device_store, store
 from postern.identity.oauth.authorization import RESOURCE_FIELD, begin_device_request, code_hash, shown_user_code
 from postern.identity.oauth.browsers import oauth_path
-from postern.identity.oauth.endpoints import BODY_LIMIT, CLIENT_FIELDS, serve_client
+from postern.identity.oauth.client_authentication import CLIENT_FIELDS
+from postern.identity.oauth.endpoints import BODY_LIMIT, serve_client
 from postern.identity.oauth.errors import CLIENT_ERRORS, PAGE_ERRORS, OAuthError, OAuthErrorDocument, json_response
 from postern.identity.oauth.model import DEVICE_GRANT, DEVICE_INTERVAL_SECONDS, DEVICE_LIFE, ClientRow
 from postern.identity.oauth.requests import allowed_scopes

@@ -11,6 +11,7 @@ from postern.kernel.http.operation import get
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import to_json
 from postern.platform.projects import operations as projects
+from postern.protocols.oidc.dpop import ALGORITHMS
 
 MAX_AGE = timedelta(minutes=5)
 EXAMPLE = {
@@ -56,7 +57,8 @@ def provider_metadata(call: Call, *, can_register: bool) -> dict[str, Any]:
     register themselves."""
     issuer = issuer_of(call.world, call.project_id)
     oauth = f"{issuer}/oauth"
-    methods = ["client_secret_basic", "client_secret_post", "none"]
+    methods = ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"]
+    algorithms = list(ALGORITHMS)
     return {
         "issuer": issuer,
         "authorization_endpoint": f"{oauth}/authorize",
@@ -76,9 +78,13 @@ def provider_metadata(call: Call, *, can_register: bool) -> dict[str, Any]:
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["ES256"],
         "token_endpoint_auth_methods_supported": methods,
+        "token_endpoint_auth_signing_alg_values_supported": algorithms,
         "revocation_endpoint_auth_methods_supported": methods,
-        "introspection_endpoint_auth_methods_supported": methods[:2],
+        "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
+        "introspection_endpoint_auth_methods_supported": methods[:3],
+        "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
         "code_challenge_methods_supported": ["S256"],
+        "dpop_signing_alg_values_supported": algorithms,
         "prompt_values_supported": ["none", "login", "consent", "select_account", "create"],
         "acr_values_supported": [SINGLE_FACTOR, MULTI_FACTOR],
         "claims_supported": [

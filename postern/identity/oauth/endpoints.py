@@ -1,26 +1,28 @@
 """The endpoints that clients call: token (RFC 6749 §3.2), userinfo (OpenID Connect Core §5.3), revocation (RFC 7009)
 and introspection (RFC 7662)."""
 
-import base64
-import binascii
 import hmac
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote_plus
+from functools import partial
+from typing import Any, Literal
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 from postern.identity.customers.tokens import is_published_key
 from postern.identity.oauth import device_store, store
 from postern.identity.oauth.authorization import PARAMETERS, checked_request, code_hash
 from postern.identity.oauth.browsers import renew_session
+from postern.identity.oauth.client_authentication import CLIENT_FIELDS, authenticated_client
+from postern.identity.oauth.dpop import dpop_challenge, has_proof, invalid_proof, nonce_headers, proven_key
 from postern.identity.oauth.errors import CLIENT_ERRORS, TOKEN_ERRORS, OAuthError, error_response, json_response
 from postern.identity.oauth.model import (
     DEVICE_GRANT,
     GRANT_RETENTION,
     PUSHED_LIFE,
+    REQUEST_LIFE,
     ClientRow,
     ClientWithSettings,
     GrantRow,
@@ -29,7 +31,7 @@ from postern.identity.oauth.model import (
 )
 from postern.identity.oauth.requests import PUSHED_PREFIX, PushedRequest, redirect_target, require_single
 from postern.identity.oauth.resources import granted_resource, requested_resource
-from postern.identity.oauth.rules import is_secret_of, permission_scopes, split_scope, usable_scopes
+from postern.identity.oauth.rules import client_algorithms, permission_scopes, split_scope, usable_scopes
 from postern.identity.oauth.tokens import (
     AccessTokenClaims,
     customer_claims,
@@ -44,32 +46,20 @@ from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.handler import read_bearer
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.limits import RateLimit, TooManyRequests, network_of
-from postern.kernel.values import NO_ID, Moment, as_id
-from postern.platform.projects import operations as projects
+from postern.kernel.limits import RateLimit, TooManyRequests
+from postern.kernel.values import Moment, as_id
 from postern.protocols.oidc.authorization import matches_challenge
 from postern.security import challenges
 from postern.security.sessions import REFRESH_GRACE
 
-if TYPE_CHECKING:
-    from postern.world import World
-
-CLIENT_RATE = RateLimit("oauth-client", 300, timedelta(seconds=10))
-"""Maximum requests of one client from one network to one process, to the endpoints of this module."""
 INTROSPECTION_WINDOW = timedelta(seconds=1)
 """The time in which a client may introspect as many tokens as an API key may send requests: an API introspects a token
 for each of its own requests."""
-AUTHENTICATION_RATE = RateLimit("oauth-authentication", 30, timedelta(minutes=1))
-"""Maximum failed authentications of one client from one network to one process."""
 BODY_LIMIT = 32_768
 FIELD_LIMIT = 50
 REALM = "oauth"
 GRANT_TYPES = frozenset(("authorization_code", "refresh_token", "client_credentials", DEVICE_GRANT))
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
-CLIENT_FIELDS = {
-    "client_id": "Id of the client, unless the `Authorization` header has it.",
-    "client_secret": "Secret of the client, unless the `Authorization` header has it.",
-}
 TOKEN_FIELDS = {
     "grant_type": "`authorization_code`, `refresh_token`, `client_credentials` or "
     "`urn:ietf:params:oauth:grant-type:device_code`.",
@@ -112,12 +102,14 @@ async def issue_oauth_tokens(call: Call, request: RawRequest) -> HttpResponse:
     """The token endpoint (RFC 6749 §3.2).
 
     A CONFIDENTIAL client authenticates with its secret, in the `Authorization` header (`client_secret_basic`) or the
-    form (`client_secret_post`); a PUBLIC client sends only `client_id`. A code works once, within 60 seconds, with the
-    code verifier; if it is used again, the tokens that were issued for it are revoked. A refresh token works once:
-    within 30 seconds it returns the same next one again, later its use revokes all tokens of the sign-in. Errors are
-    those of RFC 6749 §5.2.
+    form (`client_secret_post`), or with its key (`private_key_jwt`); a PUBLIC client sends only `client_id`. A code
+    works once, within 60 seconds, with the code verifier; if it is used again, the tokens that were issued for it are
+    revoked. A refresh token works once: within 30 seconds it returns the same next one again, later its use revokes all
+    tokens of the sign-in. With a proof in the header `DPoP` (RFC 9449), the access token is bound to the client's key,
+    and so is the refresh token of a PUBLIC client. The proof needs the nonce of the header `DPoP-Nonce`, which each
+    response to a proof has; without one, the error is `use_dpop_nonce`. Errors are those of RFC 6749 §5.2.
     """
-    return await serve_client(call, request, _token_response)
+    return await serve_client(call, request, partial(_token_response, request=request))
 
 
 @post(
@@ -139,7 +131,7 @@ async def push_authorization_request(call: Call, request: RawRequest) -> HttpRes
     Send the browser to the authorization endpoint with only `client_id` and the `request_uri` that is returned, within
     90 seconds; it works once. So nobody can change the parameters in the browser.
     """
-    return await serve_client(call, request, _pushed_response)
+    return await serve_client(call, request, partial(_pushed_response, request=request))
 
 
 @post(
@@ -198,7 +190,8 @@ async def introspect_oauth_token(call: Call, request: RawRequest) -> HttpRespons
 async def get_userinfo(call: Call, request: RawRequest) -> HttpResponse:
     """The claims about the customer that the scopes of an access token allow (OpenID Connect Core §5.3).
 
-    Send the access token as `Authorization: Bearer …`. It needs the scope `openid`.
+    Send the access token as `Authorization: Bearer …`; one that is bound to a key as `Authorization: DPoP …`, with a
+    proof in the header `DPoP` (RFC 9449 §7.1). It needs the scope `openid`.
     """
     return await _userinfo_response(call, request)
 
@@ -219,6 +212,8 @@ async def post_userinfo(call: Call, request: RawRequest) -> HttpResponse:
     return await _userinfo_response(call, request)
 
 
+Scheme = Literal["Bearer", "DPoP"]
+"""How an access token is sent."""
 Respond = Callable[[Call, ClientWithSettings, dict[str, str]], Awaitable[HttpResponse]]
 
 
@@ -230,10 +225,18 @@ async def serve_client(
     basic = request.headers.get("authorization") is not None
     try:
         form = await _read_fields(request)
-        client = await _authenticated_client(call, request, form, rate or CLIENT_RATE)
-        return await respond(call, client, form)
+        client = await authenticated_client(call, request, form, rate)
+        response = await respond(call, client, form)
     except OAuthError as error:
-        return error_response(error, realm=REALM, basic=basic)
+        response = error_response(error, realm=REALM, basic=basic)
+    return _with_nonce(call, request, response)
+
+
+def _with_nonce(call: Call, request: RawRequest, response: HttpResponse) -> HttpResponse:
+    """The response with a nonce for the next proof, if the request has a proof."""
+    if not has_proof(request):
+        return response
+    return replace(response, headers={**(response.headers or {}), **nonce_headers(call)})
 
 
 async def _read_fields(request: RawRequest) -> dict[str, str]:
@@ -256,62 +259,10 @@ async def _read_fields(request: RawRequest) -> dict[str, str]:
     return require_single(fields)
 
 
-async def _authenticated_client(
-    call: Call, request: RawRequest, form: dict[str, str], rate: RateLimit
-) -> ClientWithSettings:
-    """The client that sends the request (RFC 6749 §2.3). Raises OAuthError, TooManyRequests and ProjectMissing."""
-    client_id, secret = _client_credential(request, form)
-    # Not as it was sent: a UUID can be written in several ways, and text that is none would have a key each time.
-    parsed_id = as_id(client_id)
-    key = f"{call.project_id}|{parsed_id}|{network_of(call.origin.ip)}"
-    call.world.limiter.take(rate, key)
-    client: ClientWithSettings | None = None
-    if parsed_id != NO_ID:
-        client = await call.world.batcher(_clients_with_settings, max_concurrent=2, by=itemgetter(0))(
-            (call.project_id, parsed_id)
-        )
-    if client is not None and client.type == "PUBLIC" and secret is None:
-        return client
-    if client is not None and secret is not None and is_secret_of(call.world.secrets, client, secret, call.now):
-        return client
-    call.world.limiter.take(AUTHENTICATION_RATE, key)
-    # The clients of a project that was deleted exist until its data are erased. Raises ProjectMissing.
-    await projects.require_project(call.db, call.project_id)
-    raise OAuthError("invalid_client", "The client is unknown, or its secret is wrong or missing.", 401)
-
-
-async def _clients_with_settings(world: "World", asked: list[tuple[UUID, UUID]]) -> list[ClientWithSettings | None]:
-    """The clients with these pairs of project id and client id, for concurrent requests together."""
-    project_ids, ids = (list(column) for column in zip(*dict.fromkeys(asked), strict=True))
-    rows = await store.clients_with_settings(world.db, project_ids=project_ids, ids=ids)
-    clients = {(row.project_id, row.id): row for row in rows}
-    return [clients.get(pair) for pair in asked]
-
-
-def _client_credential(request: RawRequest, form: dict[str, str]) -> tuple[str | None, str | None]:
-    """The id and secret of the client: from the `Authorization` header or from the form, but not from both."""
-    header = request.headers.get("authorization")
-    if header is None:
-        return form.get("client_id"), form.get("client_secret")
-    scheme, _, encoded = header.partition(" ")
-    if scheme.lower() != "basic":
-        raise OAuthError("invalid_client", "Authenticate with Basic, or in the form.", 401)
-    if "client_secret" in form:
-        raise OAuthError("invalid_request", "Authenticate in one way only.")
-    try:
-        name, separator, secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
-    except (binascii.Error, ValueError):
-        raise OAuthError("invalid_client", "The Authorization header is malformed.", 401) from None
-    name, secret = unquote_plus(name), unquote_plus(secret)  # RFC 6749 §2.3.1
-    if not separator or form.get("client_id", name) != name:
-        raise OAuthError("invalid_client", "The header and the form name different clients.", 401)
-    return name, secret
-
-
 # The token endpoint.
 
 
-async def _token_response(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
+async def _token_response(call: Call, client: ClientRow, form: dict[str, str], *, request: RawRequest) -> HttpResponse:
     grant_type = form.get("grant_type")
     if grant_type is None:
         raise OAuthError("invalid_request", "The parameter grant_type is missing.")
@@ -319,15 +270,18 @@ async def _token_response(call: Call, client: ClientRow, form: dict[str, str]) -
         raise OAuthError("unsupported_grant_type", "This grant_type is not supported.")
     if grant_type not in client.grant_types:
         raise OAuthError("unauthorized_client", "The client is not registered for this grant_type.")
+    jkt = await proven_key(call, request, client_algorithms(client))
+    if jkt is None and client.require_dpop:
+        raise invalid_proof("This client gets only tokens that are bound to its key: send a DPoP proof.")
     if grant_type == "client_credentials":
         resource = await requested_resource(call, client, form)
         scopes = _scopes_of_client(client, resource, form)
-        return json_response(await issue_client_token(call, client, resource, scopes))
+        return json_response(await issue_client_token(call, client, resource, scopes, jkt=jkt))
     if grant_type == "refresh_token":
-        return await _refresh(call, client, form)
+        return await _refresh(call, client, form, jkt)
     if grant_type == DEVICE_GRANT:
-        return await _exchange_device_code(call, client, form)
-    return await _exchange_code(call, client, form)
+        return await _exchange_device_code(call, client, form, jkt)
+    return await _exchange_code(call, client, form, jkt)
 
 
 def _scopes_of_client(client: ClientRow, resource: ResourceRow | None, form: dict[str, str]) -> list[str]:
@@ -341,9 +295,10 @@ def _scopes_of_client(client: ClientRow, resource: ResourceRow | None, form: dic
     return requested
 
 
-async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
-    """Exchange an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.6)."""
-    for name in ("code", "redirect_uri", "code_verifier"):
+async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str], jkt: str | None) -> HttpResponse:
+    """Exchange an authorization code (RFC 6749 §4.1.3, RFC 7636 §4.6, RFC 9449 §10). `jkt` is the key that the client
+    has proven."""
+    for name in ("code", "redirect_uri"):
         if name not in form:
             raise OAuthError("invalid_request", f"The parameter {name} is missing.")
     refused = OAuthError("invalid_grant", "The code is invalid, has expired, was used, or belongs to another request.")
@@ -353,16 +308,16 @@ async def _exchange_code(call: Call, client: ClientRow, form: dict[str, str]) ->
     if grant.code_used_at is not None:
         await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
         raise refused
-    verifier = form["code_verifier"]
+    verifier = form.get("code_verifier", "")
     if not VERIFIER.fullmatch(verifier) or not matches_challenge(verifier, grant.code_challenge):
         raise refused
-    if form["redirect_uri"] != grant.redirect_uri:
+    if form["redirect_uri"] != grant.redirect_uri or grant.dpop_jkt not in (None, jkt):
         raise refused
-    return await _use_code(call, client, grant, form, refused)
+    return await _use_code(call, client, grant, form, jkt, refused)
 
 
 async def _use_code(
-    call: Call, client: ClientRow, grant: GrantRow, form: dict[str, str], refused: OAuthError
+    call: Call, client: ClientRow, grant: GrantRow, form: dict[str, str], jkt: str | None, refused: OAuthError
 ) -> HttpResponse:
     """The tokens of a grant whose code was checked. Raises `refused` if another request has used the code."""
     resource = await granted_resource(call, client, grant, form)
@@ -373,6 +328,8 @@ async def _use_code(
         project_id=call.project_id,
         id=grant.id,
         generation=1 if refreshable else 0,
+        # The refresh tokens of other clients are bound to their secret.
+        dpop_jkt=jkt if client.type == "PUBLIC" else None,
         # Also without a refresh token: the grant says which clients must be told that the session has ended.
         expires_at=Moment.of(signed_in.session_expires_at + GRANT_RETENTION),
         now=call.now,
@@ -383,11 +340,11 @@ async def _use_code(
             await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
         raise refused
     return json_response(
-        await issue_tokens(call, client, used, signed_in, resource=resource, scopes=used.scopes, first=True)
+        await issue_tokens(call, client, used, signed_in, resource=resource, scopes=used.scopes, jkt=jkt, first=True)
     )
 
 
-async def _exchange_device_code(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
+async def _exchange_device_code(call: Call, client: ClientRow, form: dict[str, str], jkt: str | None) -> HttpResponse:
     """The tokens of a device, or why it has none yet (RFC 8628 §3.5)."""
     code = form.get("device_code")
     if code is None:
@@ -413,7 +370,7 @@ async def _exchange_device_code(call: Call, client: ClientRow, form: dict[str, s
         raise expired
     if grant is None:
         raise OAuthError("authorization_pending", "The customer has not allowed this yet.")
-    return await _use_code(call, client, grant, form, expired)
+    return await _use_code(call, client, grant, form, jkt, expired)
 
 
 async def _grant_of_code(call: Call, code: str) -> GrantRow | None:
@@ -426,8 +383,9 @@ def _id_of_code(code: str) -> UUID:
     return as_id(f"{code[:8]}-{code[8:12]}-{code[12:16]}-{code[16:20]}-{code[20:32]}")
 
 
-async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
-    """Exchange a refresh token for the next one (RFC 6749 §6, RFC 9700 §4.14.2)."""
+async def _refresh(call: Call, client: ClientRow, form: dict[str, str], jkt: str | None) -> HttpResponse:
+    """Exchange a refresh token for the next one (RFC 6749 §6, RFC 9700 §4.14.2). `jkt` is the key that the client has
+    proven."""
     if "refresh_token" not in form:
         raise OAuthError("invalid_request", "The parameter refresh_token is missing.")
     refused = OAuthError("invalid_grant", "The refresh token is invalid, has expired, was used, or was revoked.")
@@ -435,11 +393,22 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpR
     grant = None if parts is None else await store.grant(call.db, project_id=call.project_id, id=parts.grant_id)
     if parts is None or grant is None or grant.client_id != client.id or grant.revoked_at is not None:
         raise refused
+    if grant.dpop_jkt not in (None, jkt):
+        raise refused  # Not revoked: whoever has copied the token could end the sign-in without the key.
     scopes = split_scope(form["scope"]) if "scope" in form else grant.scopes
     if not set(scopes) <= set(grant.scopes):
         raise OAuthError("invalid_scope", "The scope has more than the customer has allowed.")
     resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
+    if client.is_fapi:
+        # FAPI 2.0 §5.3.2.1 does not rotate: both the client's key and its access tokens are bound to keys.
+        if parts.generation != grant.generation:
+            raise refused
+        await renew_session(call.db, call, grant.session_id, signed_in.customer_id)
+        tokens = await issue_tokens(
+            call, client, grant, signed_in, resource=resource, scopes=scopes, jkt=jkt, first=False
+        )
+        return json_response(tokens)
     renewed = await store.rotate(
         call.db, project_id=call.project_id, id=grant.id, generation=parts.generation, now=call.now
     )
@@ -456,7 +425,7 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpR
     else:
         await renew_session(call.db, call, grant.session_id, signed_in.customer_id)
     return json_response(
-        await issue_tokens(call, client, renewed, signed_in, resource=resource, scopes=scopes, first=False)
+        await issue_tokens(call, client, renewed, signed_in, resource=resource, scopes=scopes, jkt=jkt, first=False)
     )
 
 
@@ -471,13 +440,17 @@ async def _session_of(call: Call, client: ClientRow, grant: GrantRow) -> SignedI
     return signed_in
 
 
-async def _pushed_response(call: Call, client: ClientRow, form: dict[str, str]) -> HttpResponse:
+async def _pushed_response(call: Call, client: ClientRow, form: dict[str, str], *, request: RawRequest) -> HttpResponse:
     if "request_uri" in form:
         raise OAuthError("invalid_request", "A pushed request cannot have a request_uri.")
     # The stored request does not have the credential of the client.
-    parameters = {name: value for name, value in form.items() if name not in ("client_id", "client_secret")}
+    parameters = {name: value for name, value in form.items() if name not in CLIENT_FIELDS}
+    jkt = await proven_key(call, request, client_algorithms(client))
+    if jkt is not None and parameters.setdefault("dpop_jkt", jkt) != jkt:
+        raise invalid_proof("The dpop_jkt is not that of the key of the DPoP proof.")
     checked = await checked_request(call, client, parameters, redirect_target(client, parameters))
-    token, _ = await challenges.issue_token(call.db, call, PushedRequest(request=checked), PUSHED_LIFE)
+    pushed = PushedRequest(request=checked, opened_before=(call.now + PUSHED_LIFE).timestamp())
+    token, _ = await challenges.issue_token(call.db, call, pushed, PUSHED_LIFE + REQUEST_LIFE)
     response = {"request_uri": f"{PUSHED_PREFIX}{token}", "expires_in": int(PUSHED_LIFE.total_seconds())}
     return json_response(response, status=201)
 
@@ -506,7 +479,7 @@ async def _revocation_response(call: Call, client: ClientRow, form: dict[str, st
 
 async def _introspection_response(call: Call, client: ClientWithSettings, form: dict[str, str]) -> HttpResponse:
     if client.type == "PUBLIC":
-        raise OAuthError("invalid_client", "Only a client with a secret can introspect tokens.", 401)
+        raise OAuthError("invalid_client", "A PUBLIC client cannot introspect tokens.", 401)
     token = form.get("token")
     if token is None:
         raise OAuthError("invalid_request", "The parameter token is missing.")
@@ -536,7 +509,10 @@ async def _introspection_response(call: Call, client: ClientWithSettings, form: 
         active = await is_published_key(call.db, call.project_id, access.key_id, call.now)
     else:
         active = False
-    return json_response({"active": True, "token_type": "Bearer", **access.claims} if active else {"active": False})
+    if not active:
+        return json_response({"active": False})
+    token_type = "Bearer" if access.jkt is None else "DPoP"
+    return json_response({"active": True, "token_type": token_type, **access.claims})
 
 
 def _may_introspect(client: ClientRow, access: AccessTokenClaims) -> bool:
@@ -563,31 +539,75 @@ async def _live_session(call: Call, client: ClientRow, grant: GrantRow) -> Signe
 
 
 async def _userinfo_response(call: Call, request: RawRequest) -> HttpResponse:
-    try:
-        token = read_bearer(request.headers)
-    except CredentialInvalid:
-        token = ""
-    if token is None and request.method == "POST":
-        try:
-            token = (await _read_fields(request)).get("access_token")
-        except OAuthError:
-            token = ""
+    return _with_nonce(call, request, await _userinfo(call, request))
+
+
+async def _userinfo(call: Call, request: RawRequest) -> HttpResponse:
+    scheme, token = await _sent_token(request)
     if token is None:
         # RFC 6750 §3.1: without a token, the challenge has no error code. The body says what is missing all the same.
         error = OAuthError("invalid_token", "Send an access token in the Authorization header.", 401)
-        challenge = f'Bearer realm="{REALM}"'
+        challenge = f'Bearer realm="{REALM}", {dpop_challenge()}'
         return json_response(error.parameters(), status=401, headers={"WWW-Authenticate": challenge})
     access = await read_access_token(call, token)
     # A token for an API is for that API only: it must not open the customer's data to whoever runs it.
     signed_in = None if access is None or access.resource is not None else await customer_of_token(call, access)
     if access is None or signed_in is None:
-        return _bearer_error(OAuthError("invalid_token", "The access token is invalid or has expired.", 401))
+        return _resource_error(OAuthError("invalid_token", "The access token is invalid or has expired.", 401), scheme)
+    try:
+        await _check_possession(call, request, scheme, token, access)
+    except OAuthError as error:
+        return _resource_error(error, "DPoP", nonce=nonce_headers(call))
     if "openid" not in access.scopes:
-        return _bearer_error(OAuthError("insufficient_scope", "The access token needs the scope openid.", 403))
+        return _resource_error(
+            OAuthError("insufficient_scope", "The access token needs the scope openid.", 403), scheme
+        )
     return json_response({"sub": access.subject, **customer_claims(signed_in, access.scopes)})
 
 
-def _bearer_error(error: OAuthError) -> HttpResponse:
-    """The response of a resource to a token that is not sufficient (RFC 6750 §3)."""
+async def _sent_token(request: RawRequest) -> tuple[Scheme, str | None]:
+    """The access token of a request to the userinfo endpoint, and how it was sent; None without a token, "" if it is
+    malformed."""
+    header = request.headers.get("authorization")
+    kind, _, rest = (header or "").partition(" ")
+    scheme: Scheme = "DPoP" if kind.lower() == "dpop" else "Bearer"
+    try:
+        # The syntax of the token is that of Bearer (RFC 9449 §7.1).
+        token = read_bearer(request.headers if scheme == "Bearer" else {"authorization": f"Bearer {rest}"})
+    except CredentialInvalid:
+        return scheme, ""
+    if token is None and request.method == "POST":
+        try:
+            token = (await _read_fields(request)).get("access_token")
+        except OAuthError:
+            token = ""
+    return scheme, token
+
+
+async def _check_possession(
+    call: Call, request: RawRequest, scheme: Scheme, token: str, access: AccessTokenClaims
+) -> None:
+    """Raises OAuthError unless the client has proven the key to which the access token is bound (RFC 9449 §7.1). A
+    bound token is refused as a Bearer token, so that nobody can use a copy, and others are refused with DPoP."""
+    if access.jkt is None and scheme == "Bearer":
+        return
+    if access.jkt is None:
+        raise OAuthError("invalid_token", "The access token is not bound to a key: send it as Bearer.", 401)
+    if scheme != "DPoP":
+        raise OAuthError("invalid_token", "The access token is bound to a key: send it as DPoP, with a proof.", 401)
+    client = await store.client(call.db, project_id=call.project_id, id=access.client_id)
+    try:
+        jkt = await proven_key(call, request, client_algorithms(client), access_token=token)
+    except OAuthError as error:
+        raise OAuthError(error.error, error.description, 401) from None
+    if jkt is None:
+        raise OAuthError("invalid_dpop_proof", "Send a DPoP proof with the access token.", 401)
+    if jkt != access.jkt:
+        raise OAuthError("invalid_token", "The access token is bound to another key.", 401)
+
+
+def _resource_error(error: OAuthError, scheme: Scheme, *, nonce: dict[str, str] | None = None) -> HttpResponse:
+    """The response of a resource to a token that is not sufficient (RFC 6750 §3, RFC 9449 §7.1)."""
     challenge = f'Bearer realm="{REALM}", error="{error.error}", error_description="{error.description}"'
-    return json_response(error.parameters(), status=error.status, headers={"WWW-Authenticate": challenge})
+    headers = {"WWW-Authenticate": challenge if scheme == "Bearer" else dpop_challenge(error), **(nonce or {})}
+    return json_response(error.parameters(), status=error.status, headers=headers)

@@ -1,7 +1,7 @@
 """Clients, consents and grants of the OpenID provider: records, request bodies, limits and problems."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -16,6 +16,7 @@ CLIENTS_PER_PROJECT = 1_000
 RESOURCES_PER_PROJECT = 100
 REDIRECT_URIS_PER_CLIENT = 50
 SCOPES_PER_CLIENT = 100
+KEYS_PER_CLIENT = 10
 SECRET_GRACE_PERIOD = timedelta(hours=24)
 """Default for how long the old secret still works after a rotation."""
 SECRET_GRACE_LIMIT_SECONDS = 604_800
@@ -40,6 +41,14 @@ REGISTRATION_RENEWAL = timedelta(days=1)
 STANDARD_SCOPES = ("openid", "profile", "email", "phone", "offline_access")
 """The scopes of OpenID Connect Core §5.4 and §11; all others are permissions that the project has declared."""
 
+JsonWebKey = Annotated[
+    dict[
+        Annotated[str, msgspec.Meta(max_length=20)],
+        Annotated[str, msgspec.Meta(max_length=2_000)] | bool | list[Annotated[str, msgspec.Meta(max_length=20_000)]],
+    ],
+    msgspec.Meta(max_length=20),
+]
+"""A public key (RFC 7517 §4). Its members are texts and lists of texts, and `ext` of browsers is a boolean."""
 ClientType = Literal["CONFIDENTIAL", "PUBLIC"]
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 GrantType = Literal[
@@ -77,6 +86,8 @@ ResourceIdentifier = Annotated[
     ),
 ]
 LogoutUri = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
+KeysUri = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
+SecurityProfile = Literal["STANDARD", "FAPI2"]
 ScopeName = Annotated[
     str,
     msgspec.Meta(
@@ -106,6 +117,10 @@ class PublicClientSecret(Conflict, code="public_client_has_no_secret"):
     """A PUBLIC client has no secret, because apps on devices and in browsers cannot keep one."""
 
 
+class KeyClientSecret(Conflict, code="oauth_client_has_keys"):
+    """A client that authenticates with a key has no secret. Remove `jwks` and `jwksUri` first."""
+
+
 class OAuthResourceMissing(Missing, code="oauth_resource_missing"):
     """There is no such API for which clients can ask for access tokens."""
 
@@ -118,6 +133,13 @@ class TooManyOAuthResources(Unprocessable, code="too_many_oauth_resources"):
     """A project declares at most 100 APIs for access tokens; delete some first."""
 
 
+class JsonWebKeys(Body):
+    """A set of public keys (RFC 7517 §5)."""
+
+    keys: Annotated[list[JsonWebKey], msgspec.Meta(min_length=1, max_length=KEYS_PER_CLIENT)]
+    """The keys: EC with P-256, OKP with Ed25519, or RSA with at least 2048 bits. Each of several needs a `kid`."""
+
+
 class OAuthClientFields(Record):
     """The fields of a client that the API returns and that its row has."""
 
@@ -126,13 +148,13 @@ class OAuthClientFields(Record):
     """A TEST client signs customers in with TEST sessions, and its access tokens have an audience of their own."""
     name: str
     type: ClientType
-    """CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one."""
+    """CONFIDENTIAL: runs on a server and has a secret or a key. PUBLIC: runs in a browser or on a device."""
     first_party: bool
     """Whether the client belongs to the project: then customers are not asked for their consent."""
     self_registered: bool
     """Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is."""
     secret_last_four: str | None
-    """The last four characters of the secret; null for a PUBLIC client."""
+    """The last four characters of the secret; null without one."""
     redirect_uris: list[str]
     """Where authorization responses may be sent; compared exactly."""
     post_logout_redirect_uris: list[str]
@@ -150,6 +172,14 @@ class OAuthClientFields(Record):
     """The terms of service of the client, shown to customers."""
     backchannel_logout_uri: str | None
     """Where the client is told that a session has ended; null if it is not told."""
+    require_dpop: bool
+    """Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449)."""
+    jwks: dict[str, Any] | None
+    """The public keys with which the client authenticates (`private_key_jwt`); null without one."""
+    jwks_uri: str | None
+    """Where the client publishes these keys instead; null if it does not."""
+    security_profile: SecurityProfile
+    """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
     created_at: Moment
     updated_at: Moment
 
@@ -167,7 +197,7 @@ class OAuthClientWithSecret(OAuthClient):
     """A client with its secret, which is returned only once."""
 
     client_secret: str | None
-    """The secret; null for a PUBLIC client."""
+    """The secret; null for a PUBLIC client, and for one that authenticates with a key."""
 
 
 class ClientRow(OAuthClientFields):
@@ -185,6 +215,15 @@ class ClientRow(OAuthClientFields):
     @property
     def is_test(self) -> bool:
         return self.environment == "TEST"
+
+    @property
+    def has_key(self) -> bool:
+        """Whether the client authenticates with a key, and with nothing else."""
+        return self.jwks is not None or self.jwks_uri is not None
+
+    @property
+    def is_fapi(self) -> bool:
+        return self.security_profile == "FAPI2"
 
 
 class ClientWithSettings(ClientRow):
@@ -220,6 +259,15 @@ class NewOAuthClient(Body):
     """The terms of service of the client, shown to customers."""
     backchannel_logout_uri: LogoutUri | None = None
     """Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)."""
+    require_dpop: bool = False
+    """Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449)."""
+    jwks: JsonWebKeys | None = None
+    """The public keys with which a CONFIDENTIAL client authenticates (`private_key_jwt`), instead of a secret."""
+    jwks_uri: KeysUri | None = None
+    """Where the client publishes these keys instead, so that it can replace them."""
+    security_profile: SecurityProfile = "STANDARD"
+    """FAPI2 refuses what the FAPI 2.0 Security Profile does not allow: the client needs a key and `requireDpop`, and
+    pushes its requests."""
 
 
 class OAuthClientChange(Body):
@@ -245,6 +293,14 @@ class OAuthClientChange(Body):
     """The terms of service of the client, shown to customers."""
     backchannel_logout_uri: LogoutUri | None | UnsetType = UNSET
     """Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)."""
+    require_dpop: bool | UnsetType = UNSET
+    """Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449)."""
+    jwks: JsonWebKeys | None | UnsetType = UNSET
+    """The public keys with which the client authenticates. A secret ends when the client gets keys."""
+    jwks_uri: KeysUri | None | UnsetType = UNSET
+    """Where the client publishes these keys instead, so that it can replace them."""
+    security_profile: SecurityProfile | UnsetType = UNSET
+    """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
 
 
 class OAuthSecretRotation(Body):
@@ -373,6 +429,8 @@ class GrantRow(Record):
     """When the row may be deleted."""
     resource: str | None = None
     """The identifier of the API for which tokens are issued; None for the provider itself."""
+    dpop_jkt: str | None = None
+    """The thumbprint of the key to which the code, or the refresh tokens, are bound (RFC 9449 §5 and §10)."""
 
 
 class SignedInCustomer(Record):

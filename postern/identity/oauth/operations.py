@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+import msgspec
 from msgspec.structs import replace
 
 from postern.identity.access import operations as access
@@ -15,6 +16,7 @@ from postern.identity.oauth.model import (
     CLIENTS_PER_PROJECT,
     DEVICE_GRANT,
     ClientRow,
+    KeyClientSecret,
     NewOAuthClient,
     OAuthClient,
     OAuthClientChange,
@@ -28,12 +30,15 @@ from postern.identity.oauth.model import (
 )
 from postern.identity.oauth.rules import (
     SECRET_PREFIX,
-    check_logout_uri,
+    check_fapi,
+    check_keys,
+    check_outbound_url,
     check_redirect_uri,
+    client_algorithms,
     permission_scopes,
     secret_hash,
 )
-from postern.kernel.database.statements import Queries, Transaction
+from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
@@ -71,7 +76,8 @@ async def list_oauth_clients(
 async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWithSecret:
     """Register a client of the project's OpenID provider.
 
-    The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has none.
+    The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has none, and
+    neither has one with `jwks` or `jwksUri`.
     Customers are asked whether they allow the client its scopes, unless it is `firstParty`. For a PUBLIC client with a
     redirect URI that another app could take, they are asked each time. A TEST key can register
     only TEST clients.
@@ -79,7 +85,8 @@ async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWi
     environment = data.environment or call.caller.environment
     if environment == "LIVE":
         call.require_live("register a LIVE client")
-    secret = new_key(SECRET_PREFIX) if data.type == "CONFIDENTIAL" else None
+    has_key = data.jwks is not None or data.jwks_uri is not None
+    secret = new_key(SECRET_PREFIX) if data.type == "CONFIDENTIAL" and not has_key else None
     row = ClientRow(
         project_id=call.project_id,
         id=new_id(),
@@ -100,6 +107,10 @@ async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWi
         privacy_url=data.privacy_url,
         terms_url=data.terms_url,
         backchannel_logout_uri=data.backchannel_logout_uri,
+        require_dpop=data.require_dpop,
+        jwks=None if data.jwks is None else msgspec.to_builtins(data.jwks),
+        jwks_uri=data.jwks_uri,
+        security_profile=data.security_profile,
         created_at=call.now,
         updated_at=call.now,
     )
@@ -149,6 +160,8 @@ async def change_oauth_client(call: Call, id: UUID, data: OAuthClientChange) -> 
             name: list(dict.fromkeys(value)) if isinstance(value, list) else value  # pyright: ignore[reportUnknownArgumentType]
             for name, value in fields_set(data).items()
         }
+        if data.jwks:
+            changes["jwks"] = msgspec.to_builtins(data.jwks)
         changed = replace(row, **changes)
         _check(call, changed)
         if "scopes" in changes:
@@ -167,8 +180,14 @@ async def change_oauth_client(call: Call, id: UUID, data: OAuthClientChange) -> 
             privacy_url=changed.privacy_url,
             terms_url=changed.terms_url,
             backchannel_logout_uri=changed.backchannel_logout_uri,
+            require_dpop=changed.require_dpop,
+            jwks=None if changed.jwks is None else Jsonb(changed.jwks),
+            jwks_uri=changed.jwks_uri,
+            security_profile=changed.security_profile,
             now=call.now,
         )
+        if changed.has_key and changed.secret_hash is not None:
+            changed = await store.remove_secret(tx, project_id=call.project_id, id=id)
         await audit.record(
             tx,
             call,
@@ -185,7 +204,7 @@ async def change_oauth_client(call: Call, id: UUID, data: OAuthClientChange) -> 
 @post(
     "/projects/{project_id}/oauth-clients/{id}/rotate-secret",
     needs="projects:write",
-    problems=[OAuthClientMissing, PublicClientSecret],
+    problems=[OAuthClientMissing, PublicClientSecret, KeyClientSecret],
     example={"gracePeriodSeconds": 86_400},
 )
 async def rotate_oauth_client_secret(
@@ -202,6 +221,8 @@ async def rotate_oauth_client_secret(
         row = await _lock_client(tx, call, id)
         if row.type == "PUBLIC":
             raise PublicClientSecret
+        if row.has_key:
+            raise KeyClientSecret
         row = await store.rotate_secret(
             tx,
             project_id=call.project_id,
@@ -302,11 +323,20 @@ def _check(call: Call, row: ClientRow) -> None:
             raise Invalid.at("/redirectUris", "`authorization_code` needs at least one redirect URI.", "required")
     elif "refresh_token" in row.grant_types and DEVICE_GRANT not in row.grant_types:
         raise Invalid.at("/grantTypes", "`refresh_token` needs a grant type that issues the first one.")
-    if row.backchannel_logout_uri is not None:
+    for field, uri in (("backchannelLogoutUri", row.backchannel_logout_uri), ("jwksUri", row.jwks_uri)):
         try:
-            check_logout_uri(row.backchannel_logout_uri, call.world.settings.outbound_allow)
+            if uri is not None:
+                check_outbound_url(uri, call.world.settings.outbound_allow)
         except AddressRefused as refused:
-            raise Invalid.at("/backchannelLogoutUri", str(refused), "url_refused") from None
+            raise Invalid.at(f"/{field}", str(refused), "url_refused") from None
+    if row.jwks is not None:
+        check_keys(row.jwks, client_algorithms(row))
+        if row.jwks_uri is not None:
+            raise Invalid.at("/jwksUri", "A client has either `jwks` or `jwksUri`.")
+    if row.has_key and row.type == "PUBLIC":
+        raise Invalid.at("/jwksUri" if row.jwks is None else "/jwks", "A PUBLIC client cannot keep a private key.")
+    if row.is_fapi:
+        check_fapi(row)
     if row.self_registered and row.first_party:
         raise Invalid.at("/firstParty", "A client that has registered itself does not belong to the project.")
     if "client_credentials" in row.grant_types and row.type == "PUBLIC":

@@ -91,6 +91,7 @@ class ClientMetadata(Record, rename=None):
     client_uri: HttpsUrl | None = None
     policy_uri: HttpsUrl | None = None
     tos_uri: HttpsUrl | None = None
+    dpop_bound_access_tokens: bool = False
 
 
 @post(
@@ -113,10 +114,11 @@ async def register_oauth_client(call: Call, request: RawRequest) -> HttpResponse
     """Register a client by itself (RFC 7591), if the project's `signIn.clientRegistration` allows it.
 
     Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method` (`none`,
-    `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`, `client_uri`, `policy_uri`
-    and `tos_uri`; other members are ignored. With `TOKEN`, an initial access token in the `Authorization` header is
-    required. The response has what was registered. The client uses the authorization code flow with PKCE, customers
-    are asked for their consent, and it is deleted if it is not used for 45 days, or on the first day.
+    `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`, `client_uri`,
+    `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are ignored. With `TOKEN`, an initial access
+    token in the `Authorization` header is required. The response has what was registered. The client uses the
+    authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not used for 45
+    days, or on the first day.
     """
     try:
         return await _register(call, request)
@@ -178,6 +180,10 @@ async def _register(call: Call, request: RawRequest) -> HttpResponse:
         privacy_url=metadata.policy_uri,
         terms_url=metadata.tos_uri,
         backchannel_logout_uri=None,
+        require_dpop=metadata.dpop_bound_access_tokens,
+        jwks=None,
+        jwks_uri=None,
+        security_profile="STANDARD",
         created_at=call.now,
         updated_at=call.now,
     )
@@ -285,6 +291,7 @@ def _response(row: ClientRow, metadata: ClientMetadata, secret: str | None) -> d
         "grant_types": row.grant_types,
         "response_types": ["code"],
         "scope": " ".join(row.scopes),
+        "dpop_bound_access_tokens": row.require_dpop,
     }
     if secret is not None:
         response |= {"client_secret": secret, "client_secret_expires_at": 0}

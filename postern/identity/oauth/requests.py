@@ -26,6 +26,7 @@ SIGN_IN_PROMPTS = frozenset(("login", "select_account", "create"))
 """Values of `prompt` that need a new sign-in. A browser has one account at a time, so another one is selected by
 signing in."""
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+"""A SHA-256 hash in base64url: a code challenge, or the thumbprint of a key."""
 SINGLE_PARAMETERS = frozenset(
     (
         *(
@@ -40,7 +41,7 @@ SINGLE_PARAMETERS = frozenset(
             "max_age",
         ),
         *("code_challenge", "code_challenge_method", "login_hint", "id_token_hint", "request", "request_uri"),
-        *("registration", "display", "ui_locales", "acr_values", "claims", "resource"),
+        *("registration", "display", "ui_locales", "acr_values", "claims", "resource", "dpop_jkt"),
     )
 )
 
@@ -75,12 +76,19 @@ class AuthorizationRequest(Payload, tag="OAUTH_REQUEST"):
     """The preferred languages, as sent."""
     resource: str | None = None
     """The identifier of the API for which tokens are issued; None for the provider itself."""
+    dpop_jkt: str | None = None
+    """The thumbprint of the key to which the code is bound (RFC 9449 §10)."""
+    pushed_id: UUID | None = None
+    """The id of the pushed request that was opened; it is used up when the code is issued."""
 
 
 class PushedRequest(Payload, tag="OAUTH_PUSHED"):
     """An authorization request that a client has pushed, until a browser opens it (RFC 9126)."""
 
     request: AuthorizationRequest
+    opened_before: float | None = None
+    """Until when a browser can open it, as a Unix time; then the customer has time to sign in. None for those of the
+    previous release."""
 
 
 class RedirectTarget(msgspec.Struct, frozen=True):
@@ -178,6 +186,7 @@ def read_request(
         browser="",
         ui_locales=parameters.get("ui_locales", "")[:LOCALES_LIMIT],
         resource=None if resource is None else resource.identifier,
+        dpop_jkt=parameters.get("dpop_jkt"),
     )
 
 
@@ -199,6 +208,8 @@ def _check_response(client: ClientRow, parameters: Mapping[str, str]) -> None:
         raise OAuthError("invalid_request", "The code_challenge_method must be S256.")
     if not CHALLENGE.fullmatch(challenge):
         raise OAuthError("invalid_request", "The code_challenge must have 43 characters of base64url.")
+    if not CHALLENGE.fullmatch(parameters.get("dpop_jkt", challenge)):
+        raise OAuthError("invalid_request", "The dpop_jkt must have 43 characters of base64url.")
 
 
 def allowed_scopes(client: ClientRow, scope: str, resource: ResourceRow | None) -> list[str]:

@@ -4,6 +4,7 @@ import hmac
 import re
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -11,6 +12,8 @@ from postern.identity.oauth.model import STANDARD_SCOPES, ClientRow, ClientType,
 from postern.kernel.http.problems import Invalid
 from postern.kernel.outbound.ssrf import AddressRefused, Network, check_target, is_special, read_target
 from postern.kernel.values import Moment
+from postern.protocols.oidc.client_assertion import usable_algorithms
+from postern.protocols.oidc.dpop import ALGORITHMS, ProofRefused
 from postern.security.secrets import Secrets
 from postern.web.languages import Text, text
 
@@ -19,6 +22,9 @@ LOOPBACK_IPS = frozenset(("127.0.0.1", "::1"))
 LOOPBACK_HOSTS = LOOPBACK_IPS | {"localhost"}
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 """A host with an optional port, as it can stand in a Content-Security-Policy."""
+FAPI_ALGORITHMS = tuple(name for name in ALGORITHMS if name != "RS256")
+"""FAPI 2.0 Security Profile §5.4.1."""
+FAPI_GRANT_TYPES = ("authorization_code", "refresh_token", "client_credentials")
 SECRET_PREFIX = "ocs_"  # noqa: S105 - a label, not a secret
 SCOPE_TEXTS = {
     "openid": text("Know who you are (an identifier)"),
@@ -60,9 +66,9 @@ def check_redirect_uri(uri: str, type: ClientType, path: str) -> None:
         raise Invalid.at(path, "Only a PUBLIC client can have a scheme of its own: such an app runs on a device.")
 
 
-def check_logout_uri(uri: str, allowed: Sequence[Network]) -> None:
-    """Raises AddressRefused unless notices of ended sessions may be sent to the URL. https is required, because they
-    name customers, except for special-purpose addresses that the operator has `allowed`."""
+def check_outbound_url(uri: str, allowed: Sequence[Network]) -> None:
+    """Raises AddressRefused unless this server may call the URL of a client, for notices of ended sessions, which name
+    customers, or its keys. https is required, except for special-purpose addresses that the operator has `allowed`."""
     check_target(uri, allowed)
     target = read_target(uri)
     addresses = [ip_address(text) for text in target.known_addresses]
@@ -110,6 +116,43 @@ def is_secret_of(secrets: Secrets, client: ClientRow, secret: str, now: Moment) 
         return True
     previous, until = client.previous_secret_hash, client.previous_secret_expires_at
     return previous is not None and until is not None and until > now and hmac.compare_digest(sent, previous)
+
+
+def client_algorithms(client: ClientRow | None) -> tuple[str, ...]:
+    """The algorithms that a client may sign with; all of them for an unknown client."""
+    return FAPI_ALGORITHMS if client is not None and client.is_fapi else ALGORITHMS
+
+
+def check_keys(jwks: dict[str, Any], algorithms: Sequence[str]) -> None:
+    """Raises Invalid unless the public keys of a client can be told apart, and can sign with one of `algorithms`."""
+    keys: list[dict[str, Any]] = jwks["keys"]
+    key_ids = [key.get("kid") for key in keys]
+    for index, key in enumerate(keys):
+        path = f"/jwks/keys/{index}"
+        try:
+            usable = usable_algorithms(key)
+        except ProofRefused as refused:
+            raise Invalid.at(path, f"This key cannot be used: {refused}.") from None
+        if not set(usable) & set(algorithms):
+            raise Invalid.at(f"{path}/alg", f"The algorithm must be one of {', '.join(algorithms)}.")
+        if (len(keys) > 1 or key_ids[index] is not None) and not isinstance(key_ids[index], str):
+            raise Invalid.at(f"{path}/kid", "Each of several keys needs a `kid`, a text.")
+        if key_ids.count(key_ids[index]) > 1:
+            raise Invalid.at(f"{path}/kid", "Two keys have this `kid`.")
+
+
+def check_fapi(client: ClientRow) -> None:
+    """Raises Invalid unless a client has what the FAPI 2.0 Security Profile requires (§5.3.2)."""
+    if not client.has_key:
+        raise Invalid.at("/jwks", "A FAPI2 client authenticates with a key: set `jwks` or `jwksUri`.", "required")
+    if not client.require_dpop:
+        raise Invalid.at("/requireDpop", "A FAPI2 client gets only tokens that are bound to its key: set it to true.")
+    for index, grant_type in enumerate(client.grant_types):
+        if grant_type not in FAPI_GRANT_TYPES:
+            raise Invalid.at(f"/grantTypes/{index}", f"A FAPI2 client cannot use `{grant_type}`.")
+    for index, uri in enumerate(client.redirect_uris):
+        if urlsplit(uri).scheme != "https":
+            raise Invalid.at(f"/redirectUris/{index}", "The redirect URI of a FAPI2 client must be an https URL.")
 
 
 def secret_hash(secrets: Secrets, project_id: UUID, secret: str) -> bytes:

@@ -65,7 +65,8 @@ async def insert_client(tx: Transaction, client: ClientRow) -> None: ...
     update oauth_clients set name = %(name)s, first_party = %(first_party)s, redirect_uris = %(redirect_uris)s,
         post_logout_redirect_uris = %(post_logout_redirect_uris)s, grant_types = %(grant_types)s, scopes = %(scopes)s,
         website_url = %(website_url)s, privacy_url = %(privacy_url)s, terms_url = %(terms_url)s,
-        backchannel_logout_uri = %(backchannel_logout_uri)s, updated_at = %(now)s
+        backchannel_logout_uri = %(backchannel_logout_uri)s, require_dpop = %(require_dpop)s,
+        jwks = %(jwks)s, jwks_uri = %(jwks_uri)s, security_profile = %(security_profile)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
@@ -84,6 +85,10 @@ async def change_client(
     privacy_url: str | None,
     terms_url: str | None,
     backchannel_logout_uri: str | None,
+    require_dpop: bool,
+    jwks: Jsonb | None,
+    jwks_uri: str | None,
+    security_profile: str,
     now: Moment,
 ) -> ClientRow: ...
 
@@ -105,6 +110,15 @@ async def rotate_secret(
     previous_expires_at: Moment,
     now: Moment,
 ) -> ClientRow: ...
+
+
+@statement("""
+    update oauth_clients set secret_hash = null, secret_last_four = null, previous_secret_hash = null,
+        previous_secret_expires_at = null
+    where project_id = %(project_id)s and id = %(id)s
+    returning *
+""")
+async def remove_secret(tx: Transaction, *, project_id: UUID, id: UUID) -> ClientRow: ...
 
 
 @statement("delete from oauth_clients where project_id = %(project_id)s and id = any (%(ids)s)")
@@ -177,10 +191,10 @@ async def delete_consent(tx: Transaction, *, project_id: UUID, customer_id: UUID
 @statement("""
     insert into oauth_grants (project_id, id, client_id, customer_id, session_id, scopes, redirect_uri, nonce,
                               code_hash, code_challenge, code_expires_at, created_at, expires_at, due_at,
-                              resource)
+                              resource, dpop_jkt)
     values (%(project_id)s, %(id)s, %(client_id)s, %(customer_id)s, %(session_id)s, %(scopes)s, %(redirect_uri)s,
             %(nonce)s, %(code_hash)s, %(code_challenge)s, %(code_expires_at)s, %(now)s, %(expires_at)s, %(expires_at)s,
-            %(resource)s)
+            %(resource)s, %(dpop_jkt)s)
     on conflict (project_id, id) do nothing
 """)
 async def insert_grant(
@@ -195,6 +209,7 @@ async def insert_grant(
     resource: str | None,
     redirect_uri: str,
     nonce: str | None,
+    dpop_jkt: str | None,
     code_hash: bytes,
     code_challenge: str,
     code_expires_at: Moment,
@@ -208,16 +223,23 @@ async def grant(db: Queries, *, project_id: UUID, id: UUID) -> GrantRow | None: 
 
 
 # Use the code of a grant. Returns None if it was used, has expired or was revoked. `generation` is 1 if a refresh token
-# is issued, otherwise 0.
+# is issued, otherwise 0; `dpop_jkt` the key to which it is bound.
 @statement("""
     update oauth_grants set code_used_at = %(now)s, generation = %(generation)s, rotated_at = %(now)s,
-        expires_at = %(expires_at)s, due_at = %(expires_at)s
+        dpop_jkt = %(dpop_jkt)s, expires_at = %(expires_at)s, due_at = %(expires_at)s
     where project_id = %(project_id)s and id = %(id)s and code_used_at is null and code_expires_at > %(now)s
       and revoked_at is null
     returning *
 """)
 async def use_code(
-    db: Queries, *, project_id: UUID, id: UUID, generation: int, expires_at: Moment, now: Moment
+    db: Queries,
+    *,
+    project_id: UUID,
+    id: UUID,
+    generation: int,
+    dpop_jkt: str | None,
+    expires_at: Moment,
+    now: Moment,
 ) -> GrantRow | None: ...
 
 

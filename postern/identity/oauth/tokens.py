@@ -69,6 +69,8 @@ class AccessTokenClaims(msgspec.Struct, frozen=True, kw_only=True):
     """The id of the key that has signed the token."""
     resource: ResourceRow | None
     """The API for which the token is; None for the provider itself."""
+    jkt: str | None
+    """The thumbprint of the key to which the token is bound (RFC 9449 §6.1); None for a Bearer token."""
     claims: dict[str, Any]
 
 
@@ -169,10 +171,12 @@ async def issue_tokens(
     *,
     resource: ResourceRow | None,
     scopes: list[str],
+    jkt: str | None,
     first: bool,
 ) -> dict[str, Any]:
-    """The token response (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). `resource` is the API of the grant. `first`:
-    the code was exchanged just now, so that the ID token has its nonce."""
+    """The token response (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). `resource` is the API of the grant, `jkt` the
+    key to which the access token is bound. `first`: the code was exchanged just now, so that the ID token has its
+    nonce."""
     key_id, private = await signing_key(call.db, call.world, call.project_id, call.now)
     issuer, issued_at = issuer_of(call.world, call.project_id), int(call.now.timestamp())
     expires_at = min(call.now + TOKEN_LIFE, signed_in.session_expires_at)
@@ -196,12 +200,13 @@ async def issue_tokens(
         # Standard scopes are for the userinfo endpoint, which does not accept the tokens of an API.
         "scope": " ".join(allowed if resource is None else permission_scopes(allowed)),
         **({"org": organization} if organization_id is not None else {}),
+        **_confirmation(jkt),
     }
     headers = {"kid": str(key_id)}
     access_token = jwt.encode(claims, private, algorithm="ES256", headers={**headers, "typ": JWT_TYP})
     response: dict[str, Any] = {
         "access_token": access_token,
-        "token_type": "Bearer",
+        "token_type": _token_type(jkt),
         "expires_in": int((expires_at - call.now).total_seconds()),
         "scope": " ".join(allowed),
     }
@@ -225,9 +230,9 @@ async def issue_tokens(
 
 
 async def issue_client_token(
-    call: Call, client: ClientRow, resource: ResourceRow | None, scopes: list[str]
+    call: Call, client: ClientRow, resource: ResourceRow | None, scopes: list[str], *, jkt: str | None
 ) -> dict[str, Any]:
-    """The response with an access token of the client itself (RFC 6749 §4.4.3)."""
+    """The response with an access token of the client itself (RFC 6749 §4.4.3), bound to the key `jkt`."""
     key_id, private = await signing_key(call.db, call.world, call.project_id, call.now)
     issued_at = int(call.now.timestamp())
     claims = {
@@ -239,14 +244,24 @@ async def issue_client_token(
         "exp": issued_at + int(TOKEN_LIFE.total_seconds()),
         "jti": str(new_id()),
         "scope": " ".join(scopes),
+        **_confirmation(jkt),
     }
     token = jwt.encode(claims, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP})
     return {
         "access_token": token,
-        "token_type": "Bearer",
+        "token_type": _token_type(jkt),
         "expires_in": int(TOKEN_LIFE.total_seconds()),
         "scope": claims["scope"],
     }
+
+
+def _confirmation(jkt: str | None) -> dict[str, Any]:
+    """The claim `cnf` of an access token that is bound to a key (RFC 9449 §6.1)."""
+    return {} if jkt is None else {"cnf": {"jkt": jkt}}
+
+
+def _token_type(jkt: str | None) -> str:
+    return "Bearer" if jkt is None else "DPoP"
 
 
 def _audience(call: Call, client: ClientRow, resource: ResourceRow | None) -> str:
@@ -284,6 +299,7 @@ async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
         grant_id=None if is_own else grant_id,
         key_id=_key_id(token),
         resource=resource,
+        jkt=claims["cnf"]["jkt"] if "cnf" in claims else None,
         claims=claims,
     )
 

@@ -1,11 +1,11 @@
-"""Background work of the OpenID provider: deletion of expired grants, devices and unused clients, and notices of ended
-sessions."""
+"""Background work of the OpenID provider: deletion of expired grants, devices, used JWTs and unused clients, and
+notices of ended sessions."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from postern.identity.oauth import device_store, registration_store, store
+from postern.identity.oauth import device_store, proof_store, registration_store, store
 from postern.identity.oauth.backchannel import notify_client
 from postern.identity.oauth.logout_store import DueLogout
 from postern.kernel.due import Work, for_each_row
@@ -23,7 +23,7 @@ NOTICES_CLAIMED = 30
 
 
 class ExpiredGrant(Record):
-    """A grant, a device or a registration that becomes due when it may be deleted."""
+    """A grant, a device, a registration or a used JWT that becomes due when it may be deleted."""
 
     project_id: UUID
     id: UUID
@@ -39,6 +39,12 @@ async def delete_expired_devices(world: "World", rows: list[ExpiredGrant]) -> No
     """Delete devices whose codes have expired. All rows must be of one project."""
     ids = [row.id for row in rows]
     await device_store.delete_expired_devices(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
+
+
+async def delete_expired_jwts(world: "World", rows: list[ExpiredGrant]) -> None:
+    """Delete used JWTs that have expired. All rows must be of one project."""
+    ids = [row.id for row in rows]
+    await proof_store.delete_expired_jwts(world.db, project_id=rows[0].project_id, ids=ids, now=world.clock())
 
 
 async def delete_unused_clients(world: "World", rows: list[ExpiredGrant]) -> None:
@@ -61,5 +67,6 @@ WORK: list[Work[Any]] = [
         claim_size=NOTICES_CLAIMED,
     ),
     Work("oauth.devices", "oauth_devices", ExpiredGrant, DELETE_LEASE, delete_expired_devices, claim_size=1_000),
+    Work("oauth.used_jwts", "oauth_used_jwts", ExpiredGrant, DELETE_LEASE, delete_expired_jwts, claim_size=1_000),
     Work("oauth.registrations", "oauth_registrations", ExpiredGrant, DELETE_LEASE, delete_unused_clients),
 ]

@@ -1,1 +1,2 @@
-"""OpenID Connect and OAuth as a client: authorization URLs, PKCE and ID tokens. Makes no network requests."""
+"""OpenID Connect and OAuth: authorization URLs, PKCE and ID tokens for clients; proofs of possession and assertions of
+clients for servers. Makes no network requests."""

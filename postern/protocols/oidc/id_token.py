@@ -55,7 +55,7 @@ def read_header(token: object) -> dict[str, Any]:
     """The header of a token, which is not verified yet. Raises TokenRefused if the token cannot be parsed."""
     if not isinstance(token, str):
         raise TokenRefused("no ID token")
-    return _parts_of(token)[0]
+    return read_parts(token)[0]
 
 
 def find_key(document: dict[str, Any], key_id: object) -> dict[str, Any] | None:
@@ -163,7 +163,7 @@ def is_tenant_of(template: str, issuer: str) -> bool:
     return urlsplit(template).netloc == urlsplit(issuer).netloc
 
 
-def _parts_of(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def read_parts(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The header and the claims of a token (RFC 7519), which are not verified yet. Raises TokenRefused."""
     parts = token.split(".") if len(token) <= MAX_TOKEN_CHARS and token.isascii() else []
     if len(parts) != 3:

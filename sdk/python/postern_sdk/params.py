@@ -273,6 +273,13 @@ class ImportedPasskeyDict(TypedDict):
     """Display name. Default: `"Passkey"`."""
 
 
+class JsonWebKeysDict(TypedDict):
+    """A set of public keys (RFC 7517 §5)."""
+
+    keys: Sequence[Mapping[str, str | bool | Sequence[str]]]
+    """The keys: EC with P-256, OKP with Ed25519, or RSA with at least 2048 bits. Each of several needs a `kid`."""
+
+
 class NewCustomerDict(TypedDict):
     """A customer to create or import: with a password, with a password hash of another system, or with neither."""
 

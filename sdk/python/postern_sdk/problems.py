@@ -570,6 +570,12 @@ class NothingHeld(ConflictError):
     """`nothing_held` (409): Marketing mail of this domain is not held, so there is nothing to release."""
 
 
+class OauthClientHasKeys(ConflictError):
+    """`oauth_client_has_keys` (409): A client that authenticates with a key has no secret. Remove `jwks` and
+    `jwksUri` first.
+    """
+
+
 class OauthClientMissing(NotFoundError):
     """`oauth_client_missing` (404): There is no such OAuth client."""
 
@@ -1196,6 +1202,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "not_yourself": NotYourself,
     "nothing_booked": NothingBooked,
     "nothing_held": NothingHeld,
+    "oauth_client_has_keys": OauthClientHasKeys,
     "oauth_client_missing": OauthClientMissing,
     "oauth_consent_missing": OauthConsentMissing,
     "oauth_resource_exists": OauthResourceExists,

@@ -207,8 +207,10 @@ if TYPE_CHECKING:
     MxRecordStatus: TypeAlias = Literal["PENDING", "UNKNOWN", "VERIFIED", "WRONG"] | str
     OAuthClientEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     OAuthClientType: TypeAlias = Literal["CONFIDENTIAL", "PUBLIC"] | str
+    OAuthClientSecurityProfile: TypeAlias = Literal["FAPI2", "STANDARD"] | str
     OAuthClientWithSecretEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     OAuthClientWithSecretType: TypeAlias = Literal["CONFIDENTIAL", "PUBLIC"] | str
+    OAuthClientWithSecretSecurityProfile: TypeAlias = Literal["FAPI2", "STANDARD"] | str
     OAuthResourceEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     OrganizationStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
     OrganizationAllowedMethods: TypeAlias = (
@@ -442,8 +444,10 @@ else:
     MxRecordStatus = str
     OAuthClientEnvironment = str
     OAuthClientType = str
+    OAuthClientSecurityProfile = str
     OAuthClientWithSecretEnvironment = str
     OAuthClientWithSecretType = str
+    OAuthClientWithSecretSecurityProfile = str
     OAuthResourceEnvironment = str
     OrganizationStatus = str
     OrganizationAllowedMethods = str
@@ -4782,6 +4786,13 @@ class InvitationPreview(Record, frozen=True, kw_only=True):
     """When it expires (UTC); null if it does not expire."""
 
 
+class JsonWebKeys(Record, frozen=True, kw_only=True):
+    """A set of public keys (RFC 7517 §5)."""
+
+    keys: list[dict[str, str | bool | list[str]]]
+    """The keys: EC with P-256, OKP with Ed25519, or RSA with at least 2048 bits. Each of several needs a `kid`."""
+
+
 class ListedAudience(Record, frozen=True, kw_only=True):
     """An audience in a list."""
 
@@ -5020,13 +5031,13 @@ class OAuthClient(Record, frozen=True, kw_only=True):
     name: str
     """Display name."""
     type: OAuthClientType
-    """CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one."""
+    """CONFIDENTIAL: runs on a server and has a secret or a key. PUBLIC: runs in a browser or on a device."""
     first_party: bool
     """Whether the client belongs to the project: then customers are not asked for their consent."""
     self_registered: bool
     """Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is."""
     secret_last_four: str | None
-    """The last four characters of the secret; null for a PUBLIC client."""
+    """The last four characters of the secret; null without one."""
     redirect_uris: list[str]
     """Where authorization responses may be sent; compared exactly."""
     post_logout_redirect_uris: list[str]
@@ -5045,6 +5056,14 @@ class OAuthClient(Record, frozen=True, kw_only=True):
     """The terms of service of the client, shown to customers."""
     backchannel_logout_uri: str | None
     """Where the client is told that a session has ended; null if it is not told."""
+    require_dpop: bool
+    """Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449)."""
+    jwks: dict[str, Any] | None
+    """The public keys with which the client authenticates (`private_key_jwt`); null without one."""
+    jwks_uri: str | None
+    """Where the client publishes these keys instead; null if it does not."""
+    security_profile: OAuthClientSecurityProfile
+    """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
@@ -5065,13 +5084,13 @@ class OAuthClientWithSecret(Record, frozen=True, kw_only=True):
     name: str
     """Display name."""
     type: OAuthClientWithSecretType
-    """CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one."""
+    """CONFIDENTIAL: runs on a server and has a secret or a key. PUBLIC: runs in a browser or on a device."""
     first_party: bool
     """Whether the client belongs to the project: then customers are not asked for their consent."""
     self_registered: bool
     """Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is."""
     secret_last_four: str | None
-    """The last four characters of the secret; null for a PUBLIC client."""
+    """The last four characters of the secret; null without one."""
     redirect_uris: list[str]
     """Where authorization responses may be sent; compared exactly."""
     post_logout_redirect_uris: list[str]
@@ -5090,6 +5109,14 @@ class OAuthClientWithSecret(Record, frozen=True, kw_only=True):
     """The terms of service of the client, shown to customers."""
     backchannel_logout_uri: str | None
     """Where the client is told that a session has ended; null if it is not told."""
+    require_dpop: bool
+    """Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449)."""
+    jwks: dict[str, Any] | None
+    """The public keys with which the client authenticates (`private_key_jwt`); null without one."""
+    jwks_uri: str | None
+    """Where the client publishes these keys instead; null if it does not."""
+    security_profile: OAuthClientWithSecretSecurityProfile
+    """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
@@ -5099,7 +5126,7 @@ class OAuthClientWithSecret(Record, frozen=True, kw_only=True):
     issuer: str
     """The issuer of the project: append `/.well-known/openid-configuration` for its configuration."""
     client_secret: str | None
-    """The secret; null for a PUBLIC client."""
+    """The secret; null for a PUBLIC client, and for one that authenticates with a key."""
 
 
 class OAuthConsent(Record, frozen=True, kw_only=True):

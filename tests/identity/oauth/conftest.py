@@ -68,14 +68,22 @@ class Provider:
         }
         return {name: value for name, value in parameters.items() if value is not None}
 
-    async def send(self, endpoint: str, client: dict[str, Any] | None = None, **fields: Any) -> Any:
+    async def send(
+        self,
+        endpoint: str,
+        client: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+        **fields: Any,
+    ) -> Any:
         """Post a form to an endpoint, with the credential of the client (`client_secret_post`)."""
         client = client or self.oauth_client
         credential = {"client_id": client["clientId"]}
         if client.get("clientSecret"):
             credential["client_secret"] = client["clientSecret"]
         form = {name: value for name, value in {**credential, **fields}.items() if value is not None}
-        return await self.auth.client.request("POST", f"{self.base}/{endpoint}", content=urlencode(form), headers=FORM)
+        return await self.auth.client.request(
+            "POST", f"{self.base}/{endpoint}", content=urlencode(form), headers={**FORM, **(headers or {})}
+        )
 
     async def exchange(self, code: str, client: dict[str, Any] | None = None, **fields: Any) -> Any:
         """Exchange a code at the token endpoint."""

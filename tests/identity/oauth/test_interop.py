@@ -23,6 +23,7 @@ from authlib.oidc.core import CodeIDToken
 from authlib.oidc.discovery import OpenIDProviderMetadata
 
 from tests.identity.customers.conftest import GOOD
+from tests.identity.oauth.keys import ClientKey
 from tests.peers.whole_server import whole_server
 
 PEER = Path(__file__).parents[2] / "peers" / "openid_client"
@@ -134,16 +135,21 @@ def test_authlib(installation: Installation, authentication: str) -> None:
     not shutil.which("node") or not (PEER / "node_modules" / "openid-client").is_dir(),
     reason=f"openid-client is not installed: {INSTALL}",
 )
-@pytest.mark.parametrize("kind", ["confidential", "public", "form_post", "oauth2"])
+@pytest.mark.parametrize("kind", ["confidential", "public", "form_post", "oauth2", "dpop", "fapi2"])
 def test_openid_client(installation: Installation, kind: str) -> None:
-    is_public = kind == "public"
+    is_public = kind in ("public", "dpop")
     grants = ["authorization_code", "refresh_token", *([] if is_public else ["client_credentials"])]
-    registered = installation.register(type="PUBLIC" if is_public else "CONFIDENTIAL", grantTypes=grants)
+    key = ClientKey()
+    fapi = {"securityProfile": "FAPI2", "requireDpop": True, "jwks": key.jwks()} if kind == "fapi2" else {}
+    registered = installation.register(type="PUBLIC" if is_public else "CONFIDENTIAL", grantTypes=grants, **fapi)
     settings = {
         "issuer": installation.issuer,
         "oauth2": kind == "oauth2",
         "clientId": registered["clientId"],
         "secret": registered["clientSecret"],
+        "key": key.private_jwk if fapi else None,
+        "dpop": kind in ("dpop", "fapi2"),
+        "pushed": kind in ("dpop", "fapi2"),
         "redirectUri": REDIRECT_URI,
         "scope": "openid email profile offline_access",
         "extra": {"max_age": "3600", **({"response_mode": "form_post"} if kind == "form_post" else {})},
@@ -170,6 +176,7 @@ def test_openid_client(installation: Installation, kind: str) -> None:
         assert result["claims"]["email"] == installation.email
         assert result["userinfo"]["sub"] == result["claims"]["sub"]
         assert result["refused"] == "invalid_grant"
+        assert result["type"] == ("dpop" if settings["dpop"] else "bearer")
         assert is_public or result["introspected"]["active"] is True
         assert is_public or result["machine"] == ""
         signed_out = browser.get(result["logout"])

@@ -1,32 +1,51 @@
-"""The tests in the tables of attacks and conformance modules exist."""
+"""The tests in the tables of attacks and of conformance modules exist."""
 
-import ast
 import re
-from functools import cache
-from pathlib import Path
 
-import pytest
+from tests.doc_tables import REFERENCE, ROOT, missing_tests, rows_of
 
-ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs/security/openid.md").read_text()
-FILES = dict(re.findall(r"`(\w+)` is\s+(tests/[\w/]+\.py)", PAGE))
-ROWS = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith(("| section", "| module"))]
-
-
-@cache
-def names_in(file: str) -> set[str]:
-    tree = ast.parse((ROOT / file).read_text())
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-
-
-def test_the_tables_are_read():
-    assert len(FILES) == 12
-    assert len(ROWS) > 60
+SECURITY = "docs/security/openid.md"
+CONFORMANCE = "docs/guide/openid-conformance.md"
+FOLDER = "tests/identity/oauth"
+FILES = dict(re.findall(r"`(\w+)` is\s+tests/([\w/]+)\.py", (ROOT / SECURITY).read_text()))
+SECTIONS = ("2.1", "2.1.1", "2.1.2", "2.2.1", "2.2.2", "2.3", "2.4", "2.5", "2.6", *(f"4.{n}" for n in range(1, 18)))
+"""The sections of RFC 9700 with requirements or attacks that concern an authorization server."""
+PLANS = {
+    "oidcc-basic-certification-test-plan": 38,
+    "oidcc-config-certification-test-plan": 1,
+    "oidcc-dynamic-certification-test-plan": 23,
+    "oidcc-rp-initiated-logout-certification-test-plan": 11,
+    "oidcc-backchannel-rp-initiated-logout-certification-test-plan": 2,
+    "fapi2-security-profile-final-test-plan": 53,
+}
+"""How many modules each plan has."""
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[1].strip()[:60])
-def test_referenced_tests_exist(row):
-    references = re.findall(r"(\w+)::(\w+)", row)
-    assert references or "**not met**" in row, row
-    for file, name in references:
-        assert name in names_in(FILES[file]), f"{file}::{name}"
+def test_each_attack_has_tests_that_exist():
+    rows = [row for row in rows_of(SECURITY) if row[0] != "section"]
+    assert len(rows) > 60
+    for row in rows:
+        references = REFERENCE.findall(row[-1])
+        assert references or "**not met**" in row[-1], row
+        assert missing_tests(" ".join(f"{FILES[file]}::{name}" for file, name in references)) == [], row
+
+
+def test_each_section_of_rfc_9700_is_covered():
+    named = {section for row in rows_of(SECURITY) for section in row[0].split(", ")}
+    assert [section for section in SECTIONS if section not in named] == []
+
+
+def test_each_module_of_the_conformance_suite_has_a_test_that_exists():
+    for row in rows_of(CONFORMANCE):
+        if row[0] != "module":
+            assert row[1].startswith(("passes", "skipped", "**differs**", "as above")), row
+            assert REFERENCE.fullmatch(row[2]), row
+            assert missing_tests(row[2], FOLDER) == [], row
+
+
+def test_the_conformance_plans_are_complete():
+    sections = (ROOT / CONFORMANCE).read_text().split("\n## ")[1:]
+    for plan, count in PLANS.items():
+        (section,) = [section for section in sections if f"`{plan}`" in section]
+        modules = re.findall(r"^\| ((?:oidcc|fapi2)-\S+) \|", section, re.MULTILINE)
+        assert (len(modules), len(set(modules))) == (count, count), plan

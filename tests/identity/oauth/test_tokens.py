@@ -9,7 +9,7 @@ import jwt
 import pytest
 
 from postern.identity.customers.tokens import KEY_ACTIVE_AFTER, KEY_RETIRED_AFTER, signing_key
-from postern.identity.oauth import endpoints
+from postern.identity.oauth import client_authentication
 from postern.identity.oauth.model import CODE_LIFE, TOKEN_LIFE
 from postern.kernel.limits import RateLimit
 from postern.security.sessions import REFRESH_GRACE
@@ -124,7 +124,8 @@ async def test_userinfo(first_party, clock):
     assert post.json() == (await first_party.userinfo(tokens["access_token"])).json()
     assert post.json()["email"] == browser.address
     missing = await first_party.auth.client.get(f"{first_party.base}/userinfo")
-    assert (missing.status_code, missing.headers["www-authenticate"]) == (401, 'Bearer realm="oauth"')
+    challenge = 'Bearer realm="oauth", DPoP algs="ES256 EdDSA RS256 PS256"'
+    assert (missing.status_code, missing.headers["www-authenticate"]) == (401, challenge)
     only_sub = await first_party.tokens(browser, scope="openid")
     assert list((await first_party.userinfo(only_sub["access_token"])).json()) == ["sub"]
     no_openid = await first_party.tokens(browser, scope="email")
@@ -176,7 +177,7 @@ async def test_concurrent_introspections_get_the_state_of_their_own_token(provid
 
 
 async def test_an_api_may_introspect_as_often_as_an_api_key_may_send_requests(provider, monkeypatch):
-    monkeypatch.setattr(endpoints, "CLIENT_RATE", RateLimit("oauth-client", 2, timedelta(seconds=10)))
+    monkeypatch.setattr(client_authentication, "CLIENT_RATE", RateLimit("oauth-client", 2, timedelta(seconds=10)))
     answers = [await provider.introspect("x") for _ in range(4)]
     assert answers == [{"active": False}] * 4
 
@@ -331,7 +332,9 @@ async def test_client_authentication(provider):
 
 
 async def test_requests_of_a_client_are_limited(provider, monkeypatch):
-    monkeypatch.setattr(endpoints, "AUTHENTICATION_RATE", RateLimit("oauth-authentication", 2, timedelta(minutes=1)))
+    monkeypatch.setattr(
+        client_authentication, "AUTHENTICATION_RATE", RateLimit("oauth-authentication", 2, timedelta(minutes=1))
+    )
     wrong = {**provider.oauth_client, "clientSecret": "ocs_guess"}
     statuses = [(await provider.send("token", wrong, grant_type="refresh_token")).status_code for _ in range(4)]
     assert statuses == [401, 401, 429, 429]
@@ -340,7 +343,9 @@ async def test_requests_of_a_client_are_limited(provider, monkeypatch):
 
 
 async def test_notations_of_a_client_id_are_limited_together(provider, monkeypatch):
-    monkeypatch.setattr(endpoints, "AUTHENTICATION_RATE", RateLimit("oauth-authentication", 2, timedelta(minutes=1)))
+    monkeypatch.setattr(
+        client_authentication, "AUTHENTICATION_RATE", RateLimit("oauth-authentication", 2, timedelta(minutes=1))
+    )
     client_id = provider.oauth_client["clientId"]
     statuses: list[int] = []
     for written in (client_id, client_id.upper(), client_id.title(), "a", "b", "c"):

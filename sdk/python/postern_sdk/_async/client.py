@@ -12062,10 +12062,10 @@ class AsyncOauth:
 
         Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method`
         (`none`, `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`,
-        `client_uri`, `policy_uri` and `tos_uri`; other members are ignored. With `TOKEN`, an initial access
-        token in the `Authorization` header is required. The response has what was registered. The client uses
-        the authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is
-        not used for 45 days, or on the first day.
+        `client_uri`, `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are ignored. With
+        `TOKEN`, an initial access token in the `Authorization` header is required. The response has what was
+        registered. The client uses the authorization code flow with PKCE, customers are asked for their consent,
+        and it is deleted if it is not used for 45 days, or on the first day.
 
         Args:
             project: Project id, if not that of the client.
@@ -12141,6 +12141,7 @@ class AsyncOauth:
         nonce: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         code_challenge_method: str | NotGiven = NOT_GIVEN,
+        dpop_jkt: str | NotGiven = NOT_GIVEN,
         request_uri: str | NotGiven = NOT_GIVEN,
         prompt: str | NotGiven = NOT_GIVEN,
         max_age: str | NotGiven = NOT_GIVEN,
@@ -12166,6 +12167,7 @@ class AsyncOauth:
             nonce: Value of the client, returned in the ID token.
             code_challenge: S256 code challenge (RFC 7636); required.
             code_challenge_method: `S256`.
+            dpop_jkt: Thumbprint of the key to which the code is bound (RFC 9449 §10).
             request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
                 `client_id`.
             prompt: `none`, or `login`, `consent`, `select_account` or `create`.
@@ -12190,6 +12192,7 @@ class AsyncOauth:
                 "nonce": nonce,
                 "code_challenge": code_challenge,
                 "code_challenge_method": code_challenge_method,
+                "dpop_jkt": dpop_jkt,
                 "request_uri": request_uri,
                 "prompt": prompt,
                 "max_age": max_age,
@@ -12293,16 +12296,21 @@ class AsyncOauth:
         resource: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
         """The token endpoint (RFC 6749 §3.2).
 
         A CONFIDENTIAL client authenticates with its secret, in the `Authorization` header
-        (`client_secret_basic`) or the form (`client_secret_post`); a PUBLIC client sends only `client_id`. A
-        code works once, within 60 seconds, with the code verifier; if it is used again, the tokens that were
-        issued for it are revoked. A refresh token works once: within 30 seconds it returns the same next one
-        again, later its use revokes all tokens of the sign-in. Errors are those of RFC 6749 §5.2.
+        (`client_secret_basic`) or the form (`client_secret_post`), or with its key (`private_key_jwt`); a PUBLIC
+        client sends only `client_id`. A code works once, within 60 seconds, with the code verifier; if it is
+        used again, the tokens that were issued for it are revoked. A refresh token works once: within 30 seconds
+        it returns the same next one again, later its use revokes all tokens of the sign-in. With a proof in the
+        header `DPoP` (RFC 9449), the access token is bound to the client's key, and so is the refresh token of a
+        PUBLIC client. The proof needs the nonce of the header `DPoP-Nonce`, which each response to a proof has;
+        without one, the error is `use_dpop_nonce`. Errors are those of RFC 6749 §5.2.
 
         Args:
             grant_type: `authorization_code`, `refresh_token`, `client_credentials` or
@@ -12315,8 +12323,11 @@ class AsyncOauth:
             scope: Scopes, separated by spaces; fewer than were granted with `refresh_token`.
             resource: Identifier of the API for which the token is (RFC 8707); with a code or a refresh token,
                 that of the authorization request, or left out.
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12334,6 +12345,8 @@ class AsyncOauth:
                 "resource": resource,
                 "client_id": client_id,
                 "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
             },
             project=project,
             timeout=timeout,
@@ -12352,6 +12365,7 @@ class AsyncOauth:
         nonce: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         code_challenge_method: str | NotGiven = NOT_GIVEN,
+        dpop_jkt: str | NotGiven = NOT_GIVEN,
         request_uri: str | NotGiven = NOT_GIVEN,
         prompt: str | NotGiven = NOT_GIVEN,
         max_age: str | NotGiven = NOT_GIVEN,
@@ -12359,6 +12373,8 @@ class AsyncOauth:
         id_token_hint: str | NotGiven = NOT_GIVEN,
         ui_locales: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
@@ -12368,7 +12384,7 @@ class AsyncOauth:
         returned, within 90 seconds; it works once. So nobody can change the parameters in the browser.
 
         Args:
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             redirect_uri: Where the response goes; one of the client's `redirectUris`.
             response_type: `code`.
             response_mode: `query` (default) or `form_post`.
@@ -12378,6 +12394,7 @@ class AsyncOauth:
             nonce: Value of the client, returned in the ID token.
             code_challenge: S256 code challenge (RFC 7636); required.
             code_challenge_method: `S256`.
+            dpop_jkt: Thumbprint of the key to which the code is bound (RFC 9449 §10).
             request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
                 `client_id`.
             prompt: `none`, or `login`, `consent`, `select_account` or `create`.
@@ -12386,6 +12403,9 @@ class AsyncOauth:
             id_token_hint: ID token of the customer who should be signed in.
             ui_locales: Preferred languages of the pages, separated by spaces, such as `de en`.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12403,6 +12423,7 @@ class AsyncOauth:
                 "nonce": nonce,
                 "code_challenge": code_challenge,
                 "code_challenge_method": code_challenge_method,
+                "dpop_jkt": dpop_jkt,
                 "request_uri": request_uri,
                 "prompt": prompt,
                 "max_age": max_age,
@@ -12410,6 +12431,8 @@ class AsyncOauth:
                 "id_token_hint": id_token_hint,
                 "ui_locales": ui_locales,
                 "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
             },
             project=project,
             timeout=timeout,
@@ -12422,6 +12445,8 @@ class AsyncOauth:
         token_type_hint: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
@@ -12433,8 +12458,11 @@ class AsyncOauth:
         Args:
             token: The token.
             token_type_hint: `access_token` or `refresh_token`; not needed.
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12446,6 +12474,8 @@ class AsyncOauth:
                 "token_type_hint": token_type_hint,
                 "client_id": client_id,
                 "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
             },
             project=project,
             timeout=timeout,
@@ -12458,6 +12488,8 @@ class AsyncOauth:
         token_type_hint: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
@@ -12473,8 +12505,11 @@ class AsyncOauth:
         Args:
             token: The token.
             token_type_hint: `access_token` or `refresh_token`; not needed.
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12486,6 +12521,8 @@ class AsyncOauth:
                 "token_type_hint": token_type_hint,
                 "client_id": client_id,
                 "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
             },
             project=project,
             timeout=timeout,
@@ -12499,7 +12536,8 @@ class AsyncOauth:
     ) -> dict[str, Any]:
         """The claims about the customer that the scopes of an access token allow (OpenID Connect Core §5.3).
 
-        Send the access token as `Authorization: Bearer …`. It needs the scope `openid`.
+        Send the access token as `Authorization: Bearer …`; one that is bound to a key as `Authorization: DPoP
+        …`, with a proof in the header `DPoP` (RFC 9449 §7.1). It needs the scope `openid`.
 
         Args:
             project: Project id, if not that of the client.
@@ -12534,6 +12572,8 @@ class AsyncOauth:
         resource: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
@@ -12546,15 +12586,25 @@ class AsyncOauth:
         Args:
             scope: Scopes, separated by spaces.
             resource: Identifier of the API for which the access token is (RFC 8707).
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return await self._client._call(
             operations.AUTHORIZE_DEVICE,
             (),
-            body={"scope": scope, "resource": resource, "client_id": client_id, "client_secret": client_secret},
+            body={
+                "scope": scope,
+                "resource": resource,
+                "client_id": client_id,
+                "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
+            },
             project=project,
             timeout=timeout,
         )
@@ -12752,15 +12802,19 @@ class AsyncOauthClients:
         privacy_url: str | None | NotGiven = NOT_GIVEN,
         terms_url: str | None | NotGiven = NOT_GIVEN,
         backchannel_logout_uri: str | None | NotGiven = NOT_GIVEN,
+        require_dpop: bool | NotGiven = NOT_GIVEN,
+        jwks: types.JsonWebKeys | params.JsonWebKeysDict | None | NotGiven = NOT_GIVEN,
+        jwks_uri: str | None | NotGiven = NOT_GIVEN,
+        security_profile: Literal["FAPI2", "STANDARD"] | str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.OAuthClientWithSecret:
         """Register a client of the project's OpenID provider.
 
         The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has
-        none. Customers are asked whether they allow the client its scopes, unless it is `firstParty`. For a
-        PUBLIC client with a redirect URI that another app could take, they are asked each time. A TEST key can
-        register only TEST clients.
+        none, and neither has one with `jwks` or `jwksUri`. Customers are asked whether they allow the client its
+        scopes, unless it is `firstParty`. For a PUBLIC client with a redirect URI that another app could take,
+        they are asked each time. A TEST key can register only TEST clients.
 
         Permission: `projects:write`.
 
@@ -12783,6 +12837,13 @@ class AsyncOauthClients:
             terms_url: The terms of service of the client, shown to customers.
             backchannel_logout_uri: Where the client is told that a session has ended (OpenID Connect Back-
                 Channel Logout).
+            require_dpop: Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449).
+                Default: `false`.
+            jwks: The public keys with which a CONFIDENTIAL client authenticates (`private_key_jwt`), instead of
+                a secret.
+            jwks_uri: Where the client publishes these keys instead, so that it can replace them.
+            security_profile: FAPI2 refuses what the FAPI 2.0 Security Profile does not allow: the client needs a
+                key and `requireDpop`, and pushes its requests. Default: `"STANDARD"`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -12805,6 +12866,10 @@ class AsyncOauthClients:
                 "privacyUrl": privacy_url,
                 "termsUrl": terms_url,
                 "backchannelLogoutUri": backchannel_logout_uri,
+                "requireDpop": require_dpop,
+                "jwks": jwks,
+                "jwksUri": jwks_uri,
+                "securityProfile": security_profile,
             },
             project=project,
             timeout=timeout,
@@ -12856,6 +12921,10 @@ class AsyncOauthClients:
         privacy_url: str | None | NotGiven = NOT_GIVEN,
         terms_url: str | None | NotGiven = NOT_GIVEN,
         backchannel_logout_uri: str | None | NotGiven = NOT_GIVEN,
+        require_dpop: bool | NotGiven = NOT_GIVEN,
+        jwks: types.JsonWebKeys | params.JsonWebKeysDict | None | NotGiven = NOT_GIVEN,
+        jwks_uri: str | None | NotGiven = NOT_GIVEN,
+        security_profile: Literal["FAPI2", "STANDARD"] | str | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -12885,6 +12954,10 @@ class AsyncOauthClients:
             terms_url: The terms of service of the client, shown to customers.
             backchannel_logout_uri: Where the client is told that a session has ended (OpenID Connect Back-
                 Channel Logout).
+            require_dpop: Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449).
+            jwks: The public keys with which the client authenticates. A secret ends when the client gets keys.
+            jwks_uri: Where the client publishes these keys instead, so that it can replace them.
+            security_profile: STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -12906,6 +12979,10 @@ class AsyncOauthClients:
                 "privacyUrl": privacy_url,
                 "termsUrl": terms_url,
                 "backchannelLogoutUri": backchannel_logout_uri,
+                "requireDpop": require_dpop,
+                "jwks": jwks,
+                "jwksUri": jwks_uri,
+                "securityProfile": security_profile,
             },
             if_match=if_match,
             project=project,
@@ -12969,6 +13046,7 @@ class AsyncOauthClients:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            OauthClientHasKeys
             OauthClientMissing
             PublicClientHasNoSecret
         """

@@ -12034,10 +12034,10 @@ class Oauth:
 
         Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method`
         (`none`, `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`,
-        `client_uri`, `policy_uri` and `tos_uri`; other members are ignored. With `TOKEN`, an initial access
-        token in the `Authorization` header is required. The response has what was registered. The client uses
-        the authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is
-        not used for 45 days, or on the first day.
+        `client_uri`, `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are ignored. With
+        `TOKEN`, an initial access token in the `Authorization` header is required. The response has what was
+        registered. The client uses the authorization code flow with PKCE, customers are asked for their consent,
+        and it is deleted if it is not used for 45 days, or on the first day.
 
         Args:
             project: Project id, if not that of the client.
@@ -12111,6 +12111,7 @@ class Oauth:
         nonce: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         code_challenge_method: str | NotGiven = NOT_GIVEN,
+        dpop_jkt: str | NotGiven = NOT_GIVEN,
         request_uri: str | NotGiven = NOT_GIVEN,
         prompt: str | NotGiven = NOT_GIVEN,
         max_age: str | NotGiven = NOT_GIVEN,
@@ -12136,6 +12137,7 @@ class Oauth:
             nonce: Value of the client, returned in the ID token.
             code_challenge: S256 code challenge (RFC 7636); required.
             code_challenge_method: `S256`.
+            dpop_jkt: Thumbprint of the key to which the code is bound (RFC 9449 §10).
             request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
                 `client_id`.
             prompt: `none`, or `login`, `consent`, `select_account` or `create`.
@@ -12160,6 +12162,7 @@ class Oauth:
                 "nonce": nonce,
                 "code_challenge": code_challenge,
                 "code_challenge_method": code_challenge_method,
+                "dpop_jkt": dpop_jkt,
                 "request_uri": request_uri,
                 "prompt": prompt,
                 "max_age": max_age,
@@ -12263,16 +12266,21 @@ class Oauth:
         resource: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
         """The token endpoint (RFC 6749 §3.2).
 
         A CONFIDENTIAL client authenticates with its secret, in the `Authorization` header
-        (`client_secret_basic`) or the form (`client_secret_post`); a PUBLIC client sends only `client_id`. A
-        code works once, within 60 seconds, with the code verifier; if it is used again, the tokens that were
-        issued for it are revoked. A refresh token works once: within 30 seconds it returns the same next one
-        again, later its use revokes all tokens of the sign-in. Errors are those of RFC 6749 §5.2.
+        (`client_secret_basic`) or the form (`client_secret_post`), or with its key (`private_key_jwt`); a PUBLIC
+        client sends only `client_id`. A code works once, within 60 seconds, with the code verifier; if it is
+        used again, the tokens that were issued for it are revoked. A refresh token works once: within 30 seconds
+        it returns the same next one again, later its use revokes all tokens of the sign-in. With a proof in the
+        header `DPoP` (RFC 9449), the access token is bound to the client's key, and so is the refresh token of a
+        PUBLIC client. The proof needs the nonce of the header `DPoP-Nonce`, which each response to a proof has;
+        without one, the error is `use_dpop_nonce`. Errors are those of RFC 6749 §5.2.
 
         Args:
             grant_type: `authorization_code`, `refresh_token`, `client_credentials` or
@@ -12285,8 +12293,11 @@ class Oauth:
             scope: Scopes, separated by spaces; fewer than were granted with `refresh_token`.
             resource: Identifier of the API for which the token is (RFC 8707); with a code or a refresh token,
                 that of the authorization request, or left out.
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12304,6 +12315,8 @@ class Oauth:
                 "resource": resource,
                 "client_id": client_id,
                 "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
             },
             project=project,
             timeout=timeout,
@@ -12322,6 +12335,7 @@ class Oauth:
         nonce: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         code_challenge_method: str | NotGiven = NOT_GIVEN,
+        dpop_jkt: str | NotGiven = NOT_GIVEN,
         request_uri: str | NotGiven = NOT_GIVEN,
         prompt: str | NotGiven = NOT_GIVEN,
         max_age: str | NotGiven = NOT_GIVEN,
@@ -12329,6 +12343,8 @@ class Oauth:
         id_token_hint: str | NotGiven = NOT_GIVEN,
         ui_locales: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
@@ -12338,7 +12354,7 @@ class Oauth:
         returned, within 90 seconds; it works once. So nobody can change the parameters in the browser.
 
         Args:
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             redirect_uri: Where the response goes; one of the client's `redirectUris`.
             response_type: `code`.
             response_mode: `query` (default) or `form_post`.
@@ -12348,6 +12364,7 @@ class Oauth:
             nonce: Value of the client, returned in the ID token.
             code_challenge: S256 code challenge (RFC 7636); required.
             code_challenge_method: `S256`.
+            dpop_jkt: Thumbprint of the key to which the code is bound (RFC 9449 §10).
             request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
                 `client_id`.
             prompt: `none`, or `login`, `consent`, `select_account` or `create`.
@@ -12356,6 +12373,9 @@ class Oauth:
             id_token_hint: ID token of the customer who should be signed in.
             ui_locales: Preferred languages of the pages, separated by spaces, such as `de en`.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12373,6 +12393,7 @@ class Oauth:
                 "nonce": nonce,
                 "code_challenge": code_challenge,
                 "code_challenge_method": code_challenge_method,
+                "dpop_jkt": dpop_jkt,
                 "request_uri": request_uri,
                 "prompt": prompt,
                 "max_age": max_age,
@@ -12380,6 +12401,8 @@ class Oauth:
                 "id_token_hint": id_token_hint,
                 "ui_locales": ui_locales,
                 "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
             },
             project=project,
             timeout=timeout,
@@ -12392,6 +12415,8 @@ class Oauth:
         token_type_hint: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
@@ -12403,8 +12428,11 @@ class Oauth:
         Args:
             token: The token.
             token_type_hint: `access_token` or `refresh_token`; not needed.
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12416,6 +12444,8 @@ class Oauth:
                 "token_type_hint": token_type_hint,
                 "client_id": client_id,
                 "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
             },
             project=project,
             timeout=timeout,
@@ -12428,6 +12458,8 @@ class Oauth:
         token_type_hint: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
@@ -12443,8 +12475,11 @@ class Oauth:
         Args:
             token: The token.
             token_type_hint: `access_token` or `refresh_token`; not needed.
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
@@ -12456,6 +12491,8 @@ class Oauth:
                 "token_type_hint": token_type_hint,
                 "client_id": client_id,
                 "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
             },
             project=project,
             timeout=timeout,
@@ -12469,7 +12506,8 @@ class Oauth:
     ) -> dict[str, Any]:
         """The claims about the customer that the scopes of an access token allow (OpenID Connect Core §5.3).
 
-        Send the access token as `Authorization: Bearer …`. It needs the scope `openid`.
+        Send the access token as `Authorization: Bearer …`; one that is bound to a key as `Authorization: DPoP
+        …`, with a proof in the header `DPoP` (RFC 9449 §7.1). It needs the scope `openid`.
 
         Args:
             project: Project id, if not that of the client.
@@ -12504,6 +12542,8 @@ class Oauth:
         resource: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         client_secret: str | NotGiven = NOT_GIVEN,
+        client_assertion_type: str | NotGiven = NOT_GIVEN,
+        client_assertion: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
@@ -12516,15 +12556,25 @@ class Oauth:
         Args:
             scope: Scopes, separated by spaces.
             resource: Identifier of the API for which the access token is (RFC 8707).
-            client_id: Id of the client, unless the `Authorization` header has it.
+            client_id: Id of the client, unless the `Authorization` header or the assertion has it.
             client_secret: Secret of the client, unless the `Authorization` header has it.
+            client_assertion_type: `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client
+                authenticates with a key.
+            client_assertion: JWT that the client has signed with its key (RFC 7523).
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return self._client._call(
             operations.AUTHORIZE_DEVICE,
             (),
-            body={"scope": scope, "resource": resource, "client_id": client_id, "client_secret": client_secret},
+            body={
+                "scope": scope,
+                "resource": resource,
+                "client_id": client_id,
+                "client_secret": client_secret,
+                "client_assertion_type": client_assertion_type,
+                "client_assertion": client_assertion,
+            },
             project=project,
             timeout=timeout,
         )
@@ -12722,15 +12772,19 @@ class OauthClients:
         privacy_url: str | None | NotGiven = NOT_GIVEN,
         terms_url: str | None | NotGiven = NOT_GIVEN,
         backchannel_logout_uri: str | None | NotGiven = NOT_GIVEN,
+        require_dpop: bool | NotGiven = NOT_GIVEN,
+        jwks: types.JsonWebKeys | params.JsonWebKeysDict | None | NotGiven = NOT_GIVEN,
+        jwks_uri: str | None | NotGiven = NOT_GIVEN,
+        security_profile: Literal["FAPI2", "STANDARD"] | str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.OAuthClientWithSecret:
         """Register a client of the project's OpenID provider.
 
         The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has
-        none. Customers are asked whether they allow the client its scopes, unless it is `firstParty`. For a
-        PUBLIC client with a redirect URI that another app could take, they are asked each time. A TEST key can
-        register only TEST clients.
+        none, and neither has one with `jwks` or `jwksUri`. Customers are asked whether they allow the client its
+        scopes, unless it is `firstParty`. For a PUBLIC client with a redirect URI that another app could take,
+        they are asked each time. A TEST key can register only TEST clients.
 
         Permission: `projects:write`.
 
@@ -12753,6 +12807,13 @@ class OauthClients:
             terms_url: The terms of service of the client, shown to customers.
             backchannel_logout_uri: Where the client is told that a session has ended (OpenID Connect Back-
                 Channel Logout).
+            require_dpop: Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449).
+                Default: `false`.
+            jwks: The public keys with which a CONFIDENTIAL client authenticates (`private_key_jwt`), instead of
+                a secret.
+            jwks_uri: Where the client publishes these keys instead, so that it can replace them.
+            security_profile: FAPI2 refuses what the FAPI 2.0 Security Profile does not allow: the client needs a
+                key and `requireDpop`, and pushes its requests. Default: `"STANDARD"`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -12775,6 +12836,10 @@ class OauthClients:
                 "privacyUrl": privacy_url,
                 "termsUrl": terms_url,
                 "backchannelLogoutUri": backchannel_logout_uri,
+                "requireDpop": require_dpop,
+                "jwks": jwks,
+                "jwksUri": jwks_uri,
+                "securityProfile": security_profile,
             },
             project=project,
             timeout=timeout,
@@ -12826,6 +12891,10 @@ class OauthClients:
         privacy_url: str | None | NotGiven = NOT_GIVEN,
         terms_url: str | None | NotGiven = NOT_GIVEN,
         backchannel_logout_uri: str | None | NotGiven = NOT_GIVEN,
+        require_dpop: bool | NotGiven = NOT_GIVEN,
+        jwks: types.JsonWebKeys | params.JsonWebKeysDict | None | NotGiven = NOT_GIVEN,
+        jwks_uri: str | None | NotGiven = NOT_GIVEN,
+        security_profile: Literal["FAPI2", "STANDARD"] | str | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -12855,6 +12924,10 @@ class OauthClients:
             terms_url: The terms of service of the client, shown to customers.
             backchannel_logout_uri: Where the client is told that a session has ended (OpenID Connect Back-
                 Channel Logout).
+            require_dpop: Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449).
+            jwks: The public keys with which the client authenticates. A secret ends when the client gets keys.
+            jwks_uri: Where the client publishes these keys instead, so that it can replace them.
+            security_profile: STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -12876,6 +12949,10 @@ class OauthClients:
                 "privacyUrl": privacy_url,
                 "termsUrl": terms_url,
                 "backchannelLogoutUri": backchannel_logout_uri,
+                "requireDpop": require_dpop,
+                "jwks": jwks,
+                "jwksUri": jwks_uri,
+                "securityProfile": security_profile,
             },
             if_match=if_match,
             project=project,
@@ -12939,6 +13016,7 @@ class OauthClients:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            OauthClientHasKeys
             OauthClientMissing
             PublicClientHasNoSecret
         """

@@ -1814,6 +1814,8 @@ export interface OauthSubmitAuthorizationParams {
   code_challenge?: string | undefined;
   /** `S256`. */
   code_challenge_method?: string | undefined;
+  /** Thumbprint of the key to which the code is bound (RFC 9449 §10). */
+  dpop_jkt?: string | undefined;
   /** That of a pushed authorization request (RFC 9126), instead of all parameters except `client_id`. */
   request_uri?: string | undefined;
   /** `none`, or `login`, `consent`, `select_account` or `create`. */
@@ -1875,15 +1877,19 @@ export interface OauthCreateTokensParams {
    * request, or left out.
    */
   resource?: string | undefined;
-  /** Id of the client, unless the `Authorization` header has it. */
+  /** Id of the client, unless the `Authorization` header or the assertion has it. */
   client_id?: string | undefined;
   /** Secret of the client, unless the `Authorization` header has it. */
   client_secret?: string | undefined;
+  /** `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client authenticates with a key. */
+  client_assertion_type?: string | undefined;
+  /** JWT that the client has signed with its key (RFC 7523). */
+  client_assertion?: string | undefined;
 }
 
 /** Parameters of `oauth.pushAuthorization`. */
 export interface OauthPushAuthorizationParams {
-  /** Id of the client, unless the `Authorization` header has it. */
+  /** Id of the client, unless the `Authorization` header or the assertion has it. */
   client_id?: string | undefined;
   /** Where the response goes; one of the client's `redirectUris`. */
   redirect_uri?: string | undefined;
@@ -1903,6 +1909,8 @@ export interface OauthPushAuthorizationParams {
   code_challenge?: string | undefined;
   /** `S256`. */
   code_challenge_method?: string | undefined;
+  /** Thumbprint of the key to which the code is bound (RFC 9449 §10). */
+  dpop_jkt?: string | undefined;
   /** That of a pushed authorization request (RFC 9126), instead of all parameters except `client_id`. */
   request_uri?: string | undefined;
   /** `none`, or `login`, `consent`, `select_account` or `create`. */
@@ -1917,6 +1925,10 @@ export interface OauthPushAuthorizationParams {
   ui_locales?: string | undefined;
   /** Secret of the client, unless the `Authorization` header has it. */
   client_secret?: string | undefined;
+  /** `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client authenticates with a key. */
+  client_assertion_type?: string | undefined;
+  /** JWT that the client has signed with its key (RFC 7523). */
+  client_assertion?: string | undefined;
 }
 
 /** Parameters of `oauth.revokeToken`. */
@@ -1925,10 +1937,14 @@ export interface OauthRevokeTokenParams {
   token?: string | undefined;
   /** `access_token` or `refresh_token`; not needed. */
   token_type_hint?: string | undefined;
-  /** Id of the client, unless the `Authorization` header has it. */
+  /** Id of the client, unless the `Authorization` header or the assertion has it. */
   client_id?: string | undefined;
   /** Secret of the client, unless the `Authorization` header has it. */
   client_secret?: string | undefined;
+  /** `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client authenticates with a key. */
+  client_assertion_type?: string | undefined;
+  /** JWT that the client has signed with its key (RFC 7523). */
+  client_assertion?: string | undefined;
 }
 
 /** Parameters of `oauth.introspectToken`. */
@@ -1937,10 +1953,14 @@ export interface OauthIntrospectTokenParams {
   token?: string | undefined;
   /** `access_token` or `refresh_token`; not needed. */
   token_type_hint?: string | undefined;
-  /** Id of the client, unless the `Authorization` header has it. */
+  /** Id of the client, unless the `Authorization` header or the assertion has it. */
   client_id?: string | undefined;
   /** Secret of the client, unless the `Authorization` header has it. */
   client_secret?: string | undefined;
+  /** `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client authenticates with a key. */
+  client_assertion_type?: string | undefined;
+  /** JWT that the client has signed with its key (RFC 7523). */
+  client_assertion?: string | undefined;
 }
 
 /** Parameters of `oauth.submitUserinfo`. */
@@ -1955,10 +1975,14 @@ export interface OauthAuthorizeDeviceParams {
   scope?: string | undefined;
   /** Identifier of the API for which the access token is (RFC 8707). */
   resource?: string | undefined;
-  /** Id of the client, unless the `Authorization` header has it. */
+  /** Id of the client, unless the `Authorization` header or the assertion has it. */
   client_id?: string | undefined;
   /** Secret of the client, unless the `Authorization` header has it. */
   client_secret?: string | undefined;
+  /** `urn:ietf:params:oauth:client-assertion-type:jwt-bearer`, if the client authenticates with a key. */
+  client_assertion_type?: string | undefined;
+  /** JWT that the client has signed with its key (RFC 7523). */
+  client_assertion?: string | undefined;
 }
 
 /** Parameters of `oauth.submitDeviceCode`. */
@@ -7639,9 +7663,10 @@ export interface OauthClientsApi {
   /**
    * Register a client of the project's OpenID provider
    *
-   * The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has none.
-   * Customers are asked whether they allow the client its scopes, unless it is `firstParty`. For a PUBLIC client with a
-   * redirect URI that another app could take, they are asked each time. A TEST key can register only TEST clients.
+   * The response has its `clientSecret`, which is returned only here and by a rotation; a PUBLIC client has none, and
+   * neither has one with `jwks` or `jwksUri`. Customers are asked whether they allow the client its scopes, unless it
+   * is `firstParty`. For a PUBLIC client with a redirect URI that another app could take, they are asked each time. A
+   * TEST key can register only TEST clients.
    *
    * Permission: `projects:write`.
    *
@@ -7699,7 +7724,8 @@ export interface OauthClientsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `oauth_client_missing`, `public_client_has_no_secret`, `too_many_requests`, `database_away`.
+   * Problems: `oauth_client_missing`, `public_client_has_no_secret`, `oauth_client_has_keys`, `too_many_requests`,
+   * `database_away`.
    */
   rotateSecret(id: string, params?: OAuthSecretRotation, options?: RequestOptions): Promise<OAuthClientWithSecret>;
   /**
@@ -7790,9 +7816,10 @@ export interface OauthApi {
    *
    * Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method` (`none`,
    * `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`, `client_uri`,
-   * `policy_uri` and `tos_uri`; other members are ignored. With `TOKEN`, an initial access token in the `Authorization`
-   * header is required. The response has what was registered. The client uses the authorization code flow with PKCE,
-   * customers are asked for their consent, and it is deleted if it is not used for 45 days, or on the first day.
+   * `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are ignored. With `TOKEN`, an initial access
+   * token in the `Authorization` header is required. The response has what was registered. The client uses the
+   * authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not used for
+   * 45 days, or on the first day.
    *
    * Problems: `too_many_requests`, `database_away`.
    */
@@ -7865,10 +7892,12 @@ export interface OauthApi {
    * The token endpoint (RFC 6749 §3.2)
    *
    * A CONFIDENTIAL client authenticates with its secret, in the `Authorization` header (`client_secret_basic`) or the
-   * form (`client_secret_post`); a PUBLIC client sends only `client_id`. A code works once, within 60 seconds, with the
-   * code verifier; if it is used again, the tokens that were issued for it are revoked. A refresh token works once:
-   * within 30 seconds it returns the same next one again, later its use revokes all tokens of the sign-in. Errors are
-   * those of RFC 6749 §5.2.
+   * form (`client_secret_post`), or with its key (`private_key_jwt`); a PUBLIC client sends only `client_id`. A code
+   * works once, within 60 seconds, with the code verifier; if it is used again, the tokens that were issued for it are
+   * revoked. A refresh token works once: within 30 seconds it returns the same next one again, later its use revokes
+   * all tokens of the sign-in. With a proof in the header `DPoP` (RFC 9449), the access token is bound to the client's
+   * key, and so is the refresh token of a PUBLIC client. The proof needs the nonce of the header `DPoP-Nonce`, which
+   * each response to a proof has; without one, the error is `use_dpop_nonce`. Errors are those of RFC 6749 §5.2.
    *
    * Problems: `too_many_requests`, `database_away`.
    */
@@ -7907,7 +7936,8 @@ export interface OauthApi {
   /**
    * The claims about the customer that the scopes of an access token allow (OpenID Connect Core §5.3)
    *
-   * Send the access token as `Authorization: Bearer …`. It needs the scope `openid`.
+   * Send the access token as `Authorization: Bearer …`; one that is bound to a key as `Authorization: DPoP …`, with a
+   * proof in the header `DPoP` (RFC 9449 §7.1). It needs the scope `openid`.
    *
    * Problems: `too_many_requests`, `database_away`.
    */

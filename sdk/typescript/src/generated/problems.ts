@@ -459,6 +459,11 @@ export class NothingBooked extends ConflictError {}
 /** 409 `nothing_held`: Marketing mail of this domain is not held, so there is nothing to release. */
 export class NothingHeld extends ConflictError {}
 
+/**
+ * 409 `oauth_client_has_keys`: A client that authenticates with a key has no secret. Remove `jwks` and `jwksUri` first.
+ */
+export class OauthClientHasKeys extends ConflictError {}
+
 /** 404 `oauth_client_missing`: There is no such OAuth client. */
 export class OauthClientMissing extends NotFoundError {}
 
@@ -988,6 +993,7 @@ export const PROBLEMS = {
   NotYourself,
   NothingBooked,
   NothingHeld,
+  OauthClientHasKeys,
   OauthClientMissing,
   OauthConsentMissing,
   OauthResourceExists,

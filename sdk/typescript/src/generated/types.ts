@@ -4698,6 +4698,12 @@ export interface InvitationToken {
   token: string;
 }
 
+/** A set of public keys (RFC 7517 §5). */
+export interface JsonWebKeys {
+  /** The keys: EC with P-256, OKP with Ed25519, or RSA with at least 2048 bits. Each of several needs a `kid`. */
+  keys: ({ [key: string]: string | boolean | string[] })[];
+}
+
 /** The token of the link. */
 export interface LinkVerification {
   /** Token from the link in the mail. */
@@ -5099,6 +5105,17 @@ export interface NewOAuthClient {
   termsUrl?: string | null | undefined;
   /** Where the client is told that a session has ended (OpenID Connect Back-Channel Logout). */
   backchannelLogoutUri?: string | null | undefined;
+  /** Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449). Default: `false`. */
+  requireDpop?: boolean | undefined;
+  /** The public keys with which a CONFIDENTIAL client authenticates (`private_key_jwt`), instead of a secret. */
+  jwks?: JsonWebKeys | null | undefined;
+  /** Where the client publishes these keys instead, so that it can replace them. */
+  jwksUri?: string | null | undefined;
+  /**
+   * FAPI2 refuses what the FAPI 2.0 Security Profile does not allow: the client needs a key and `requireDpop`, and
+   * pushes its requests. Default: `"STANDARD"`.
+   */
+  securityProfile?: "FAPI2" | "STANDARD" | (string & {}) | undefined;
 }
 
 /** An API to declare. */
@@ -5376,13 +5393,13 @@ export interface OAuthClient {
   environment: "LIVE" | "TEST" | (string & {});
   /** Display name. */
   name: string;
-  /** CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one. */
+  /** CONFIDENTIAL: runs on a server and has a secret or a key. PUBLIC: runs in a browser or on a device. */
   type: "CONFIDENTIAL" | "PUBLIC" | (string & {});
   /** Whether the client belongs to the project: then customers are not asked for their consent. */
   firstParty: boolean;
   /** Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is. */
   selfRegistered: boolean;
-  /** The last four characters of the secret; null for a PUBLIC client. */
+  /** The last four characters of the secret; null without one. */
   secretLastFour: string | null;
   /** Where authorization responses may be sent; compared exactly. */
   redirectUris: string[];
@@ -5403,6 +5420,14 @@ export interface OAuthClient {
   termsUrl: string | null;
   /** Where the client is told that a session has ended; null if it is not told. */
   backchannelLogoutUri: string | null;
+  /** Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449). */
+  requireDpop: boolean;
+  /** The public keys with which the client authenticates (`private_key_jwt`); null without one. */
+  jwks: { [key: string]: unknown } | null;
+  /** Where the client publishes these keys instead; null if it does not. */
+  jwksUri: string | null;
+  /** STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile. */
+  securityProfile: "FAPI2" | "STANDARD" | (string & {});
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
@@ -5435,6 +5460,14 @@ export interface OAuthClientChange {
   termsUrl?: string | null | undefined;
   /** Where the client is told that a session has ended (OpenID Connect Back-Channel Logout). */
   backchannelLogoutUri?: string | null | undefined;
+  /** Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449). */
+  requireDpop?: boolean | undefined;
+  /** The public keys with which the client authenticates. A secret ends when the client gets keys. */
+  jwks?: JsonWebKeys | null | undefined;
+  /** Where the client publishes these keys instead, so that it can replace them. */
+  jwksUri?: string | null | undefined;
+  /** STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile. */
+  securityProfile?: "FAPI2" | "STANDARD" | (string & {}) | undefined;
 }
 
 /** A client with its secret, which is returned only once. */
@@ -5445,13 +5478,13 @@ export interface OAuthClientWithSecret {
   environment: "LIVE" | "TEST" | (string & {});
   /** Display name. */
   name: string;
-  /** CONFIDENTIAL: runs on a server and has a secret. PUBLIC: runs in a browser or on a device, without one. */
+  /** CONFIDENTIAL: runs on a server and has a secret or a key. PUBLIC: runs in a browser or on a device. */
   type: "CONFIDENTIAL" | "PUBLIC" | (string & {});
   /** Whether the client belongs to the project: then customers are not asked for their consent. */
   firstParty: boolean;
   /** Whether the client has registered itself (RFC 7591): nobody of the project has checked who it is. */
   selfRegistered: boolean;
-  /** The last four characters of the secret; null for a PUBLIC client. */
+  /** The last four characters of the secret; null without one. */
   secretLastFour: string | null;
   /** Where authorization responses may be sent; compared exactly. */
   redirectUris: string[];
@@ -5472,6 +5505,14 @@ export interface OAuthClientWithSecret {
   termsUrl: string | null;
   /** Where the client is told that a session has ended; null if it is not told. */
   backchannelLogoutUri: string | null;
+  /** Whether the client gets only access tokens that are bound to its key (DPoP, RFC 9449). */
+  requireDpop: boolean;
+  /** The public keys with which the client authenticates (`private_key_jwt`); null without one. */
+  jwks: { [key: string]: unknown } | null;
+  /** Where the client publishes these keys instead; null if it does not. */
+  jwksUri: string | null;
+  /** STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile. */
+  securityProfile: "FAPI2" | "STANDARD" | (string & {});
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
@@ -5480,7 +5521,7 @@ export interface OAuthClientWithSecret {
   clientId: string;
   /** The issuer of the project: append `/.well-known/openid-configuration` for its configuration. */
   issuer: string;
-  /** The secret; null for a PUBLIC client. */
+  /** The secret; null for a PUBLIC client, and for one that authenticates with a key. */
   clientSecret: string | null;
 }
 

@@ -1,0 +1,109 @@
+"""What modules of the OpenID conformance suite check that no other test does; docs/guide/openid-conformance.md lists
+them all."""
+
+import html
+from datetime import timedelta
+from urllib.parse import urlencode
+
+import jwt
+
+from postern.identity.customers.tokens import KEY_ACTIVE_AFTER
+from tests.identity.oauth.conftest import REDIRECT_URI, parameters_of
+
+
+async def test_a_redirect_uri_may_have_a_query(first_party):
+    uri = f"{REDIRECT_URI}?app=reports"
+    await first_party.register(firstParty=True, redirectUris=[uri, f"{REDIRECT_URI}/second"])
+    browser = first_party.browser()
+    response = parameters_of(await browser.signed_in(redirect_uri=uri))
+    assert response["app"] == "reports"
+    assert (await first_party.exchange(response["code"], redirect_uri=uri)).status_code == 200
+    for other in (f"{REDIRECT_URI}?app=others", f"{uri}&x=1", REDIRECT_URI, f"{REDIRECT_URI}/second?app=reports", None):
+        refused = await browser.authorize(redirect_uri=other)
+        assert (refused.status_code, "location" in refused.headers) == (400, False), other
+
+
+async def test_the_order_of_parameters_and_scopes_does_not_matter(first_party):
+    browser = first_party.browser()
+    await browser.signed_in()
+    request = first_party.request(scope="offline_access profile email openid", ui_locales="de")
+    response = await browser.open(f"{first_party.base}/authorize?{urlencode(list(request.items())[::-1])}")
+    tokens = (await first_party.exchange(parameters_of(response)["code"])).json()
+    assert sorted(tokens["scope"].split()) == ["email", "offline_access", "openid", "profile"]
+    assert "id_token" in tokens
+
+
+async def test_unsupported_wishes_are_ignored(first_party):
+    """The claims parameter and the scope `address`: the response has what the scopes allow."""
+    browser = first_party.browser()
+    claims = '{"userinfo": {"name": {"essential": true}}, "id_token": {"acr": {"essential": true}}}'
+    response = parameters_of(
+        await browser.signed_in(claims=claims, scope="openid profile address", display="popup", claims_locales="de")
+    )
+    tokens = (await first_party.exchange(response["code"])).json()
+    assert tokens["scope"] == "openid profile"
+    info = (await first_party.userinfo(tokens["access_token"])).json()
+    assert info.keys() >= {"sub", "updated_at"}
+    assert "address" not in info
+
+
+async def test_a_code_that_is_used_again_later_revokes_the_tokens(first_party, clock):
+    browser = first_party.browser()
+    code = parameters_of(await browser.signed_in())["code"]
+    tokens = (await first_party.exchange(code)).json()
+    clock.move(timedelta(seconds=30))
+    assert (await first_party.exchange(code)).json()["error"] == "invalid_grant"
+    assert (await first_party.userinfo(tokens["access_token"])).status_code == 401
+
+
+async def test_signing_keys_rotate_without_an_interruption(first_party, clock):
+    browser = first_party.browser()
+    code = parameters_of(await browser.signed_in())["code"]
+    before = (await first_party.exchange(code)).json()["id_token"]
+    path = f"/projects/{first_party.project.id}/.well-known/jwks.json"
+
+    async def key_ids():
+        return {key["kid"] for key in (await first_party.auth.client.get(path)).json()["keys"]}
+
+    old = await key_ids()
+    developer = first_party.project.developer
+    assert (await developer.post(f"/projects/{first_party.project.id}/auth/signing-keys/rotate")).status_code < 300
+    assert await key_ids() > old, "the new key is published before it is used, beside the old one"
+    clock.move(KEY_ACTIVE_AFTER + timedelta(seconds=1))
+    after = (await first_party.tokens(browser))["id_token"]
+    assert jwt.get_unverified_header(after)["kid"] not in old
+    for token in (before, after):
+        await first_party.verified(token, first_party.oauth_client["clientId"])
+
+
+async def test_without_a_redirect_uri_the_sign_out_ends_on_a_page(first_party):
+    browser = first_party.browser()
+    tokens = (await first_party.exchange(parameters_of(await browser.signed_in())["code"])).json()
+    query = urlencode({"id_token_hint": tokens["id_token"], "state": "s"})
+    page = await browser.open(f"{first_party.base}/logout?{query}")
+    assert (page.status_code, "location" in page.headers) == (200, False)
+    assert parameters_of(await browser.authorize(prompt="none"))["error"] == "login_required"
+
+
+async def test_the_metadata_describe_sign_out_and_fapi(first_party):
+    path = f"/projects/{first_party.project.id}/.well-known/openid-configuration"
+    metadata = (await first_party.auth.client.get(path)).json()
+    assert metadata["end_session_endpoint"].startswith(first_party.issuer)
+    for name in ("backchannel_logout_supported", "backchannel_logout_session_supported"):
+        assert metadata[name] is True
+    assert metadata["authorization_response_iss_parameter_supported"] is True
+    assert metadata["code_challenge_methods_supported"] == ["S256"]
+    assert "private_key_jwt" in metadata["token_endpoint_auth_methods_supported"]
+    for name in ("dpop_signing_alg_values_supported", "token_endpoint_auth_signing_alg_values_supported"):
+        assert metadata[name] == ["ES256", "EdDSA", "RS256", "PS256"]
+    assert metadata["pushed_authorization_request_endpoint"].startswith(first_party.issuer)
+    assert isinstance(metadata["require_pushed_authorization_requests"], bool)
+
+
+async def test_the_consent_page_links_to_the_policies_of_a_client(provider):
+    await provider.register(
+        privacyUrl="https://reports.example.com/privacy", termsUrl="https://reports.example.com/terms"
+    )
+    page = await provider.browser().signed_in()
+    for name in ("privacy", "terms"):
+        assert f'href="https://reports.example.com/{name}"' in html.unescape(page.text)
