@@ -179,6 +179,15 @@ async def refresh_all(
 ) -> list[BatchedRefresh]: ...
 
 
+# Make the previous refresh token of a session the current one again, unless the session was refreshed since.
+@statement("""
+    update sessions set generation = generation - 1, rotated_at = null
+    where project_id = %(project_id)s and id = %(id)s and generation = %(generation)s and generation > 1
+""")
+async def undo_refresh(db: Queries, *, project_id: UUID, id: UUID, generation: int) -> None:
+    """Undo a refresh whose tokens were not returned."""
+
+
 # Return a live session whose previous refresh token has the number `generation` and was exchanged after `since`.
 @statement("""
     select s.*, {subject} as subject from sessions s

@@ -5,6 +5,7 @@ A challenge is a one-time code or token (`security/challenges.py`): it is mailed
 sign-in. The payloads of passkeys are in `security/passkeys.py`.
 """
 
+from typing import Any
 from uuid import UUID
 
 from postern.identity.customers.model import IdentityKey
@@ -35,6 +36,7 @@ class SignUp(MailedAddress, tag="SIGN_UP"):
 
     password_hash: str | None
     name: str | None
+    metadata: dict[str, Any] = {}
 
 
 class SignInCode(MailedAddress, tag="CODE"):

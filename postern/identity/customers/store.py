@@ -336,7 +336,7 @@ class IdentityEmail(Record):
     select email_key from customer_identities
     where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
 """)
-async def identity_email(tx: Transaction, identity: IdentityKey, *, project_id: UUID) -> IdentityEmail | None: ...
+async def identity_email(db: Queries, identity: IdentityKey, *, project_id: UUID) -> IdentityEmail | None: ...
 
 
 @statement("""

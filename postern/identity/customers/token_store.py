@@ -65,6 +65,7 @@ SUBJECT = SQL(f"""(
         'roles', customer.roles, 'email', customer.email, 'emailVerified', customer.email_verified_at is not null,
         'requiresSso', coalesce((project.settings #>> '{{signIn,requireSso}}')::boolean, false),
         'requiresMfa', coalesce((project.settings #>> '{{signIn,requireMfa}}')::boolean, false),
+        'hooks', coalesce(project.settings #> '{{signIn,hooks}}', '[]'),
         'permissions', {grants.permissions_in_project(MAX_PERMISSIONS_READ)},
         'metadata', {_declared_metadata("customer", "customer")},
         'organization', (

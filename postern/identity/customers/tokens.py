@@ -8,7 +8,7 @@ table of claims for users is in docs/guide/customers.md.
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -50,6 +50,8 @@ from postern.identity.customers.requirements import (
     session_limits,
 )
 from postern.identity.customers.token_store import FIRST_ORGANIZATION, MAY_ACTIVATE, SUBJECT, SigningKey
+from postern.identity.hooks.calling import token_claims
+from postern.identity.hooks.model import HookFailed, HookRefused
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.openapi_examples import identifier
@@ -60,6 +62,7 @@ from postern.kernel.values import Body, Moment, Record, as_id, build_view, new_i
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
+from postern.platform.projects.model import SignInHookKind
 from postern.security import session_store
 from postern.security.attempts import Attempt
 from postern.security.session_store import BegunSession, RefreshedSession, SessionRow
@@ -181,6 +184,8 @@ class CustomerClaims(Record):
     email_verified: bool
     requires_sso: bool
     requires_mfa: bool
+    hooks: list[SignInHookKind]
+    """The kinds of the project's active sign-in hooks."""
     permissions: list[str]
     """Permissions in the project. This list and `organization.permissions` are read only up to
     `token_store.MAX_PERMISSIONS_READ` entries, because a longer list would not fit into a token anyway
@@ -192,10 +197,13 @@ class CustomerClaims(Record):
     """The active organization; None if there is none, if it is suspended, or if the customer is no longer a member."""
 
 
+Tokens = TypeVar("Tokens", CustomerSignInResult, CustomerTokens)
+
+
 @post(
     "/projects/{project_id}/auth/token/refresh",
     accepts=SIGN_IN_CALLERS,
-    problems=[CustomerRefreshTokenInvalid, NotAMember],
+    problems=[CustomerRefreshTokenInvalid, NotAMember, HookRefused, HookFailed],
     example={
         "refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a",
         "organizationId": identifier("organization"),
@@ -231,7 +239,15 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
         errors = [ProblemError(path="/organizationId", code=NotAMember.code(), message=NotAMember.message())]
         raise NotAMember(errors=errors) from None
     session, claims = await _require_still_permitted(call, renewed)
-    return await _issue_tokens(call, call.db, session, claims)
+    tokens = await _issue_tokens(call, call.db, session, claims)
+    try:
+        return await add_hook_claims(call, claims.hooks, tokens, trigger="REFRESH")
+    except HookFailed:
+        # The client has no new refresh token, so the one that it has must stay valid.
+        await session_store.undo_refresh(
+            call.db, project_id=call.project_id, id=session.id, generation=session.generation
+        )
+        raise
 
 
 @get(
@@ -331,19 +347,61 @@ async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) ->
     """The first tokens of a session that began on a hosted page.
 
     Raises CustomerRefreshTokenInvalid if the session has ended, its tokens were issued already, or it no longer meets
-    the sign-in requirements.
+    the sign-in requirements. Raises HookRefused and HookFailed, too.
     """
     request = RefreshRequest(call.project_id, session_id, generation=1)
     renewed = await refresh_in_batch(call, request, refresh_customer_sessions)
     if renewed is None:
         raise CustomerRefreshTokenInvalid
     session, claims = await _require_still_permitted(call, renewed)
-    return await _sign_in_result(call, call.db, session, claims, customer)
+    result = await _sign_in_result(call, call.db, session, claims, customer)
+    return await add_hook_claims(call, claims.hooks, result)
 
 
 async def refresh_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshResult]:
     """Refresh the sessions of customers for a batch of requests; see `security.sessions.refresh_batch`."""
     return await refresh_batch(world, requests, SESSIONS)
+
+
+HOOK_PROBLEMS = (HookRefused, HookFailed)
+"""The problems of `add_hook_claims`."""
+
+
+async def add_hook_claims(
+    call: Call, hooks: Sequence[SignInHookKind], tokens: Tokens, *, trigger: str = "SIGN_IN"
+) -> Tokens:
+    """Ask the hook BEFORE_TOKEN, if it is among the active `hooks`, and add its claims to the access token.
+
+    Call this after the transaction that has begun the session. Returns a result without tokens as it is. If the hook
+    refuses, the session ends. Raises HookRefused and HookFailed.
+    """
+    if "BEFORE_TOKEN" not in hooks or tokens.access_token is None or tokens.session_id is None:
+        return tokens
+    payload: dict[str, Any] = jwt.decode(tokens.access_token, options={"verify_signature": False})
+    try:
+        claims = await token_claims(call, hooks, trigger, payload)
+    except (HookRefused, HookFailed) as problem:
+        # A session that refreshes its tokens outlives a failure of the hook.
+        if trigger == "SIGN_IN" or isinstance(problem, HookRefused):
+            await _end_by_hook(call, as_id(payload["sub"]), tokens.session_id, problem.code().upper())
+        raise
+    if not claims:
+        return tokens
+    key_id, private = await signing_key(call.db, call.world, call.project_id, call.now)
+    access_token = jwt.encode(
+        {**payload, "ext": claims}, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP}
+    )
+    return msgspec.structs.replace(tokens, access_token=access_token)
+
+
+async def _end_by_hook(call: Call, customer_id: UUID, session_id: UUID, reason: str) -> None:
+    async with call.db.transaction() as tx:
+        if await session_store.revoke_session(
+            tx, project_id=call.project_id, subject_id=customer_id, id=session_id, now=call.now
+        ):
+            await events.record(
+                tx, call, "customer.session_revoked", customer_id, sessionId=str(session_id), reason=reason
+            )
 
 
 def me_of(customer: CustomerRow, organization_id: UUID | None) -> CurrentCustomer:

@@ -30,6 +30,7 @@ from postern.identity.oauth.rules import is_secret_of, permission_scopes, split_
 from postern.identity.oauth.tokens import (
     AccessTokenClaims,
     customer_claims,
+    hook_claims,
     issue_client_token,
     issue_tokens,
     meets_requirements,
@@ -339,6 +340,7 @@ async def _use_code(
     """The tokens of a grant whose code was checked. Raises `refused` if another request has used the code."""
     resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
+    extra = await hook_claims(call, client, signed_in, grant.scopes)
     refreshable = "offline_access" in grant.scopes and "refresh_token" in client.grant_types
     used = await store.use_code(
         call.db,
@@ -355,7 +357,9 @@ async def _use_code(
             await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
         raise refused
     return json_response(
-        await issue_tokens(call, client, used, signed_in, resource=resource, scopes=used.scopes, first=True)
+        await issue_tokens(
+            call, client, used, signed_in, resource=resource, scopes=used.scopes, first=True, extra=extra
+        )
     )
 
 
@@ -412,6 +416,7 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpR
         raise OAuthError("invalid_scope", "The scope has more than the customer has allowed.")
     resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
+    extra = await hook_claims(call, client, signed_in, scopes)
     renewed = await store.rotate(
         call.db, project_id=call.project_id, id=grant.id, generation=parts.generation, now=call.now
     )
@@ -428,7 +433,7 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str]) -> HttpR
     else:
         await renew_session(call.db, call, grant.session_id, signed_in.customer_id)
     return json_response(
-        await issue_tokens(call, client, renewed, signed_in, resource=resource, scopes=scopes, first=False)
+        await issue_tokens(call, client, renewed, signed_in, resource=resource, scopes=scopes, first=False, extra=extra)
     )
 
 

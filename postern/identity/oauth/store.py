@@ -243,7 +243,9 @@ async def delete_expired_grants(db: Queries, *, project_id: UUID, ids: list[UUID
               and member.customer_id = s.subject_id
               /*distributed and member.project_id = %(project_id)s and organization.project_id = %(project_id)s */)
                as organization_id,
-           c.email, c.email_verified_at, c.name, c.phone, c.phone_verified_at, c.updated_at
+           c.email, c.email_verified_at, c.name, c.phone, c.phone_verified_at, c.updated_at,
+           coalesce((select project.settings -> 'signIn' -> 'hooks' from projects project
+                     where project.id = s.project_id), '[]') as hooks
     from sessions s join customers c on c.project_id = s.project_id and c.id = s.subject_id
     where s.project_id = %(project_id)s and s.id = %(session_id)s and s.revoked_at is null and s.expires_at > %(now)s
       and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)

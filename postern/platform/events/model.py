@@ -114,6 +114,7 @@ _NAMES = {
     "invitation": "created resent accepted revoked expired",
     "sso": "activated deactivated signed_in certificate_expiring metadata_changed metadata_failing",
     "entitlement": "changed expired",
+    "hook": "failed recovered",
     "webhook": "disabled",
 }
 

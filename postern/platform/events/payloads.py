@@ -677,6 +677,20 @@ class WebhookDisabledData(CommonEventData):
     """Why it was disabled."""
 
 
+class HookRecoveredData(CommonEventData):
+    """Data of `hook.recovered`. `id` is the id of the sign-in hook."""
+
+    kind: str
+    """The kind of the hook: `BEFORE_SIGN_UP`, `BEFORE_TOKEN` or `MIGRATION`."""
+
+
+class HookFailedData(HookRecoveredData):
+    """Data of `hook.failed`. `id` is the id of the sign-in hook."""
+
+    reason: str
+    """Why the last call failed."""
+
+
 PAYLOADS: tuple[WebhookDoc, ...] = tuple(
     WebhookDoc(name, description, data)
     for name, data, description in (
@@ -804,6 +818,8 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
             "A feature, a plan or an organization's entitlement was changed.",
         ),
         ("entitlement.expired", EntitlementExpiredData, "An override of an organization's entitlement expired."),
+        ("hook.failed", HookFailedData, "A sign-in hook failed five times in succession and is paused."),
+        ("hook.recovered", HookRecoveredData, "A sign-in hook that was paused responds again."),
         ("webhook.disabled", WebhookDisabledData, "A webhook was disabled because its deliveries failed."),
     )
 )
