@@ -1983,7 +1983,8 @@ CASE
     ELSE NULL::uuid
 END) STORED,
     organization_id uuid,
-    test boolean DEFAULT false NOT NULL
+    test boolean DEFAULT false NOT NULL,
+    impersonation jsonb
 )
 WITH (fillfactor='80');
 

@@ -166,6 +166,9 @@ class CustomerIdentity(Record):
 class CustomerSession(SessionFields):
     """A session of a customer."""
 
+    impersonated_by: str | None
+    """Who acts as the customer in this session: an e-mail address, or the name of an API key; null if nobody does."""
+
 
 class OtherEmail(Record):
     """A secondary address, which a customer got when another customer was merged into it. It can be used to sign in."""

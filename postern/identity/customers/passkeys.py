@@ -94,7 +94,7 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
     return passkey
 
 
-@get("/projects/{project_id}/auth/passkeys", accepts=CUSTOMER)
+@get("/projects/{project_id}/auth/passkeys", accepts=CUSTOMER, restricted=True)
 async def list_passkeys(call: Call) -> list[Passkey]:
     """The customer's passkeys, newest first."""
     return await passkeys.passkeys_of(call.db, customer_of(call).subject)

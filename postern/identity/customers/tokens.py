@@ -116,6 +116,9 @@ class CurrentCustomer(Record):
     mfa_enabled_at: Moment | None
     created_at: Moment
     updated_at: Moment
+    impersonated_by: str | None
+    """Who acts as the customer in this session: a member of the app's team; null if it is the customer. Apps should
+    show it in a banner."""
 
 
 class CustomerSignInResult(Record):
@@ -404,9 +407,17 @@ async def _end_by_hook(call: Call, customer_id: UUID, session_id: UUID, reason: 
             )
 
 
-def me_of(customer: CustomerRow, organization_id: UUID | None) -> CurrentCustomer:
+def me_of(
+    customer: CustomerRow, organization_id: UUID | None, *, impersonated_by: str | None = None
+) -> CurrentCustomer:
     """A customer's own account, as the customer sees it; `organization_id` is the active organization."""
-    return build_view(CurrentCustomer, customer, identities=customer.providers, organization_id=organization_id)
+    return build_view(
+        CurrentCustomer,
+        customer,
+        identities=customer.providers,
+        organization_id=organization_id,
+        impersonated_by=impersonated_by,
+    )
 
 
 async def _require_still_permitted(call: Call, session: RefreshedSession) -> tuple[SessionRow, CustomerClaims]:
@@ -415,6 +426,8 @@ async def _require_still_permitted(call: Call, session: RefreshedSession) -> tup
     If the sign-in does not meet the current requirements, ends the session and raises CustomerRefreshTokenInvalid.
     """
     claims = _claims_of(session)
+    if session.impersonation is not None:  # The customer has not signed in.
+        return session, claims
     required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2, by=itemgetter(0))(
         (call.project_id, session.subject_id)
     )
@@ -486,7 +499,9 @@ async def _sign_in_result(
     call: Call, db: Queries, session: SessionRow, claims: CustomerClaims, customer: CustomerRow
 ) -> CustomerSignInResult:
     tokens = await _issue_tokens(call, db, session, claims)
-    return CustomerSignInResult(**msgspec.structs.asdict(tokens), customer=me_of(customer, tokens.organization_id))
+    actor = None if session.impersonation is None else session.impersonation.actor_label
+    me = me_of(customer, tokens.organization_id, impersonated_by=actor)
+    return CustomerSignInResult(**msgspec.structs.asdict(tokens), customer=me)
 
 
 async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: CustomerClaims) -> CustomerTokens:
@@ -506,6 +521,7 @@ async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: Cu
         "email": claims.email,
         "email_verified": claims.email_verified,
         **_context_claims(claims, issuer),
+        **_actor_claim(session),
     }
     return CustomerTokens(
         session_id=session.id,
@@ -515,6 +531,14 @@ async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: Cu
         refresh_token_expires_at=session.idle_expires_at,
         organization_id=None if claims.organization is None else claims.organization.id,
     )
+
+
+def _actor_claim(session: SessionRow) -> dict[str, Any]:
+    """The claim `act` of a session in which somebody acts as the customer (RFC 8693 §4.1)."""
+    actor = session.impersonation
+    if actor is None:
+        return {}
+    return {"act": {"sub": str(actor.actor_id), "type": actor.actor_type, "name": actor.actor_label}}
 
 
 def issuer_of(world: "World", project_id: UUID) -> str:

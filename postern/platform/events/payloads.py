@@ -677,6 +677,19 @@ class WebhookDisabledData(CommonEventData):
     """Why it was disabled."""
 
 
+class CustomerImpersonatedData(CausedEventData):
+    """Data of `customer.impersonated`. `id` is the id of the customer."""
+
+    session_id: UUID
+    """Id of the session."""
+    actor: str | None
+    """Who acts as the customer: an e-mail address, or the name of an API key."""
+    reason: str
+    """Why."""
+    expires_at: Moment
+    """When the session ends at the latest."""
+
+
 class HookRecoveredData(CommonEventData):
     """Data of `hook.recovered`. `id` is the id of the sign-in hook."""
 
@@ -776,6 +789,7 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("customer.passkey_added", CustomerPasskeyAddedData, "A customer added a passkey."),
         ("customer.passkey_removed", CustomerPasskeyRemovedData, "A customer removed a passkey."),
         ("customer.session_revoked", CustomerSessionData, "A session of a customer was ended."),
+        ("customer.impersonated", CustomerImpersonatedData, "A member of your team began a session as a customer."),
         ("customer.banned", CustomerBannedData, "A customer was banned."),
         ("customer.unbanned", CausedEventData, "A ban was removed."),
         ("customer.updated", CustomerUpdatedData, "A customer's profile was changed."),

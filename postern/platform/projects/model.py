@@ -124,7 +124,9 @@ class ProjectSes(Body):
 SignInHookKind = Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"]
 """The kinds of sign-in hooks: URLs of a project that are called in sign-ups and sign-ins."""
 SignInMethod = Literal["PASSWORD", "EMAIL_CODE", "EMAIL_LINK", "PASSKEY"]
-SecurityMail = Literal["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED", "IDENTITY_CHANGED"]
+SecurityMail = Literal[
+    "NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED", "IDENTITY_CHANGED", "IMPERSONATED"
+]
 PageLanguage = Literal["en", "de", "es", "fr", "pt", "ja"]
 """The languages of hosted pages and of e-mails to customers (`web.languages`)."""
 SIGN_IN_METHODS: tuple[SignInMethod, ...] = get_args(SignInMethod)
