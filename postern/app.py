@@ -36,6 +36,7 @@ from postern.identity.customers import (
     providers,
     sessions,
     sign_in,
+    sign_in_alerts,
     sign_up,
     token_authentication,
     tokens,
@@ -169,7 +170,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, preflight, logs, suppressions),
     *operations_of(ses_notifications, site_operations, reputation, certificates),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
-    *operations_of(sign_in_hooks, impersonation),
+    *operations_of(sign_in_hooks, impersonation, sign_in_alerts),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
     *operations_of(
         campaigns,

@@ -51,6 +51,21 @@ class PasswordResetLink(MailedAddress, tag="RESET"):
     """Payload of a link that sets a new password."""
 
 
+class DeniedSignIn(Payload, tag="NOT_ME"):
+    """Payload of the link “This was not me” in the notice about a sign-in from a new device.
+
+    The challenge has no subject, so that ending all sessions, which whoever signed in can do, keeps the link valid.
+    """
+
+    customer_id: UUID
+    session_id: UUID
+    since: float
+    """Unix time in seconds of the sign-in."""
+    email: str
+    key: str
+    """The address of the notice, and its lookup key."""
+
+
 class AddressVerification(MailedAddress, tag="VERIFY"):
     """Payload of a code that verifies an address for the customer who requested it."""
 

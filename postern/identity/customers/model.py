@@ -57,6 +57,8 @@ MFA_LIFE = timedelta(minutes=10)
 """How long a pending sign-in waits for the second factor."""
 GRANT_LIFE = timedelta(minutes=2)
 """How long an authorization code (`Grant`) is valid. An app exchanges it for the tokens of a session."""
+SIGN_IN_ALERT_LIFE = timedelta(days=3)
+"""How long the link “This was not me” in the notice about a new device is valid."""
 PROVIDER_LIFE = timedelta(minutes=10)
 """How long a sign-in at a provider may take."""
 

@@ -14,6 +14,7 @@ from uuid import UUID
 from postern.identity.customers import mailer, requirement_store, rules, store
 from postern.identity.customers.address_proofs import register_customer, verify_address
 from postern.identity.customers.challenge_payloads import (
+    DeniedSignIn,
     PendingEnrollment,
     PendingSecondFactor,
     SignInCode,
@@ -38,6 +39,7 @@ from postern.identity.customers.mailed_challenges import (
 from postern.identity.customers.model import (
     CODE_LIFE,
     MFA_LIFE,
+    SIGN_IN_ALERT_LIFE,
     SIGN_IN_CALLERS,
     SIGN_IN_LINK_LIFE,
     CustomerRow,
@@ -94,6 +96,8 @@ MigrateCustomer = Callable[[Call, Project, UUID | None, str, str], Awaitable[tup
 """Ask the system that the project leaves about an address and a password. The third argument is the customer with the
 address, who has no password; None if there is none. Returns the id of the customer and the stored hash of the password,
 or None if the other system does not know them. Raises HookFailed and PlanLimitReached."""
+SIGN_IN_ALERT_PAGE = "not-me"
+"""The hosted page of the link in the notice about a new device."""
 SIGN_IN_EXAMPLE = {"email": "ada@example.com", "password": "correct horse battery staple"}
 
 
@@ -376,10 +380,35 @@ async def complete_sign_in(
     has_reactions = await events.record_all(tx, [event])
     signed_in = await issue_first_tokens(tx, call, session, customer, choose_again=has_reactions)
     if session.has_sessions and not session.has_user_agent:
-        await mailer.notify(
-            tx, call, project, customer, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
-        )
+        await _alert(tx, call, project, customer, session.id)
     return signed_in
+
+
+async def _alert(tx: Transaction, call: Call, project: Project, customer: CustomerRow, session_id: UUID) -> None:
+    """Notify the customer of a sign-in from a new device, with a link to deny it (`sign_in_alerts.py`)."""
+    if not mailer.gets_notice(project, customer, "NEW_DEVICE"):
+        return
+    assert customer.email is not None
+    assert customer.email_key is not None
+    denied = DeniedSignIn(
+        customer_id=customer.id,
+        session_id=session_id,
+        since=call.now.timestamp(),
+        email=customer.email,
+        key=customer.email_key,
+    )
+    token, _ = await challenges.issue_token(tx, call, denied, SIGN_IN_ALERT_LIFE)
+    page = link_target(call, project, None, SIGN_IN_ALERT_PAGE)
+    await mailer.notify(
+        tx,
+        call,
+        project,
+        customer,
+        "NEW_DEVICE",
+        device=call.origin.user_agent[:200],
+        ip=call.origin.ip,
+        link=f"{page}?token={token}",
+    )
 
 
 async def _issue_mfa_token(

@@ -71,6 +71,8 @@ def _read_row(raw: msgspec.Raw, email: str) -> CustomerImportRow:
 
 
 def _is_same_person(customer: CustomerRow, row: CustomerImportRow) -> bool:
+    if "PASSWORD" in customer.providers:  # The password was removed because others knew it.
+        return False
     if customer.external_id is not None:
         return customer.external_id == row.external_user_id
     return row.email_verified

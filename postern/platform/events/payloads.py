@@ -789,6 +789,7 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("customer.passkey_added", CustomerPasskeyAddedData, "A customer added a passkey."),
         ("customer.passkey_removed", CustomerPasskeyRemovedData, "A customer removed a passkey."),
         ("customer.session_revoked", CustomerSessionData, "A session of a customer was ended."),
+        ("customer.sign_in_denied", CustomerSessionData, "A customer said that a sign-in was not theirs."),
         ("customer.impersonated", CustomerImpersonatedData, "A member of your team began a session as a customer."),
         ("customer.banned", CustomerBannedData, "A customer was banned."),
         ("customer.unbanned", CausedEventData, "A ban was removed."),
