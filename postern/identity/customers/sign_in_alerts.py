@@ -56,7 +56,7 @@ async def deny_sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
         return await _notice(call, EXPIRED, status=401)
     if reset is None:
         return await _notice(call, text("All sessions were ended. Nobody is signed in to your account any more."))
-    return await hosted_page(call, "reset.html", None, token=reset, denied="1")
+    return await hosted_page(call, "reset-denied.html", None, token=reset)
 
 
 async def _notice(call: Call, message: object, *, status: int = 200) -> HttpResponse:
