@@ -1996,7 +1996,8 @@ CASE
     ELSE NULL::uuid
 END) STORED,
     organization_id uuid,
-    test boolean DEFAULT false NOT NULL
+    test boolean DEFAULT false NOT NULL,
+    impersonation jsonb
 )
 WITH (fillfactor='80');
 
@@ -2011,6 +2012,27 @@ CREATE TABLE public.sign_in_attempts (
     since timestamp with time zone CONSTRAINT customer_failures_since_not_null NOT NULL,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 CONSTRAINT customer_failures_attempt_not_null NOT NULL
+);
+
+CREATE TABLE public.sign_in_hooks (
+    project_id uuid NOT NULL,
+    kind text NOT NULL,
+    id uuid NOT NULL,
+    url text NOT NULL,
+    active boolean NOT NULL,
+    on_failure text NOT NULL,
+    timeout_ms integer NOT NULL,
+    sealed_secret bytea NOT NULL,
+    previous_sealed_secret bytea,
+    previous_secret_expires_at timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    failing_since timestamp with time zone,
+    retry_at timestamp with time zone,
+    recent_failures jsonb DEFAULT '[]'::jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT sign_in_hooks_kind_check CHECK ((kind = ANY (ARRAY['BEFORE_SIGN_UP'::text, 'BEFORE_TOKEN'::text, 'MIGRATION'::text]))),
+    CONSTRAINT sign_in_hooks_on_failure_check CHECK ((on_failure = ANY (ARRAY['CONTINUE'::text, 'REFUSE'::text])))
 );
 
 CREATE TABLE public.smtp_processes (
@@ -2766,6 +2788,9 @@ ALTER TABLE ONLY public.sign_in_attempts
 
 ALTER TABLE ONLY public.sign_in_attempts
     ADD CONSTRAINT sign_in_attempts_project_id_identifier_ip_address_key UNIQUE (project_id, identifier, ip_address);
+
+ALTER TABLE ONLY public.sign_in_hooks
+    ADD CONSTRAINT sign_in_hooks_pkey PRIMARY KEY (project_id, kind);
 
 ALTER TABLE ONLY public.smtp_processes
     ADD CONSTRAINT smtp_processes_pkey PRIMARY KEY (id);
@@ -3590,6 +3615,9 @@ ALTER TABLE ONLY public.sessions
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_developer_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sign_in_hooks
+    ADD CONSTRAINT sign_in_hooks_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.source_places
     ADD CONSTRAINT source_places_address_fkey FOREIGN KEY (address) REFERENCES public.source_warm_ups(address) ON DELETE CASCADE;

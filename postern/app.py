@@ -29,12 +29,14 @@ from postern.identity.customers import (
     credentials,
     end_users,
     identity_requests,
+    impersonation,
     linking,
     merging,
     passkeys,
     providers,
     sessions,
     sign_in,
+    sign_in_alerts,
     sign_up,
     token_authentication,
     tokens,
@@ -47,6 +49,8 @@ from postern.identity.customers.cors import CustomersCors
 from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
 from postern.identity.entitlements import work as entitlement_work
+from postern.identity.hooks import operations as sign_in_hooks
+from postern.identity.imports import migration
 from postern.identity.imports import operations as customer_imports
 from postern.identity.oauth import authorization as oauth_authorization
 from postern.identity.oauth import backchannel as oauth_backchannel
@@ -166,6 +170,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, preflight, logs, suppressions),
     *operations_of(ses_notifications, site_operations, reputation, certificates),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
+    *operations_of(sign_in_hooks, impersonation, sign_in_alerts),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
     *operations_of(
         campaigns,
@@ -289,6 +294,7 @@ HOOKS = Hooks(
     quota_left=billing.quota_of_plan,
     deliver_account_mail=system_mail.deliver_system_mail,
     close_account=billing.close_account,
+    migrate_customer=migration.migrate_customer,
     is_invited=invitations.is_invited,
     sso_entry_of_address=sso_endpoints.sso_entry_of_address,
     sso_entry_of_organization=sso_endpoints.sso_entry_of_organization,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         SsoEntryOfAddress,
         SsoEntryOfOrganization,
     )
+    from postern.identity.customers.sign_in import MigrateCustomer
     from postern.messaging.emails.transports import ReceivesMailFor
     from postern.platform.accounts.deletion import CloseAccount
     from postern.platform.accounts.mailer import DeliverAccountMail
@@ -50,6 +51,7 @@ class Hooks:
     quota_left: "FindQuotaLeft"
     deliver_account_mail: "DeliverAccountMail"
     close_account: "CloseAccount"
+    migrate_customer: "MigrateCustomer"
     is_invited: "IsInvited"
     sso_entry_of_address: "SsoEntryOfAddress"
     sso_entry_of_organization: "SsoEntryOfOrganization"

@@ -5,8 +5,18 @@ from uuid import UUID
 
 from psycopg.sql import Composable
 
-from postern.kernel.database.statements import Queries, Transaction, statement
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Moment, Record
+
+
+class SessionImpersonation(Record):
+    """Who acts as the subject of a session."""
+
+    actor_type: str
+    actor_id: UUID | None
+    actor_label: str | None
+    """The e-mail address of a developer, or the name of an API key or of the person who uses it."""
+    reason: str
 
 
 class SessionRow(Record):
@@ -39,6 +49,8 @@ class SessionRow(Record):
     """The active organization of a customer's session; the customer may have left it since. None without one."""
     test: bool
     """Whether the session began with a TEST key: mail that results from its requests is captured."""
+    impersonation: SessionImpersonation | None
+    """Who acts as the subject; None if it is the subject."""
 
     def is_live(self, now: Moment) -> bool:
         """Whether the session is neither revoked nor expired."""
@@ -74,8 +86,9 @@ class BegunSession(RefreshedSession):
 @statement("""
     with history as materialized (
         select exists (select from sessions where project_id = %(project_id)s and subject_id = %(subject_id)s
-                       and test = %(test)s and user_agent = %(user_agent)s) as has_user_agent,
-               exists (select from sessions where project_id = %(project_id)s
+                       and impersonation is null and test = %(test)s and user_agent = %(user_agent)s)
+                   as has_user_agent,
+               exists (select from sessions where project_id = %(project_id)s and impersonation is null
                        and test = %(test)s and subject_id = %(subject_id)s) as has_sessions
     ), surplus as (
         update sessions set revoked_at = %(now)s
@@ -88,12 +101,12 @@ class BegunSession(RefreshedSession):
     ), inserted as (
         insert into sessions (project_id, id, subject_id, methods, authenticated_at, user_agent, ip_address, created_at,
                               last_used_at, expires_at, idle_expires_at, due_at, sso_organization_id, access_hash,
-                              access_expires_at, test, organization_id)
+                              access_expires_at, test, impersonation, organization_id)
         select %(project_id)s::uuid, %(id)s::uuid, %(subject_id)s::uuid, %(methods)s::text[], %(now)s::timestamptz,
                %(user_agent)s, %(ip_address)s, %(now)s::timestamptz, %(now)s::timestamptz, %(expires_at)s::timestamptz,
                least(%(idle_expires_at)s::timestamptz, %(expires_at)s), %(expires_at)s::timestamptz,
                %(sso_organization_id)s::uuid, %(access_hash)s::bytea, %(access_expires_at)s::timestamptz,
-               %(test)s::boolean, ({first_organization})::uuid
+               %(test)s::boolean, %(impersonation)s::jsonb, ({first_organization})::uuid
         from (select %(project_id)s::uuid as project_id, %(id)s::uuid as id, %(subject_id)s::uuid as subject_id,
                      %(sso_organization_id)s::uuid as sso_organization_id) as s
         returning *
@@ -118,6 +131,7 @@ async def insert_session(
     access_hash: bytes | None,
     access_expires_at: Moment | None,
     test: bool,
+    impersonation: Jsonb | None,
     limit: int,
     identifier: bytes | None,
     network: str | None,
@@ -177,6 +191,15 @@ async def refresh_all(
     subject: Composable,
     may_activate: Composable,
 ) -> list[BatchedRefresh]: ...
+
+
+# Make the previous refresh token of a session the current one again, unless the session was refreshed since.
+@statement("""
+    update sessions set generation = generation - 1, rotated_at = null
+    where project_id = %(project_id)s and id = %(id)s and generation = %(generation)s and generation > 1
+""")
+async def undo_refresh(db: Queries, *, project_id: UUID, id: UUID, generation: int) -> None:
+    """Undo a refresh whose tokens were not returned."""
 
 
 # Return a live session whose previous refresh token has the number `generation` and was exchanged after `since`.

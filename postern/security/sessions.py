@@ -19,15 +19,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from psycopg.sql import SQL, Composable
 
-from postern.kernel.database.statements import Transaction
+from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.problems import Missing
 from postern.kernel.limits import RateLimit
-from postern.kernel.values import Moment, Record, build_view, new_id
+from postern.kernel.values import Moment, Record, build_view, new_id, to_plain
 from postern.security import session_store
 from postern.security.attempts import Attempt
 from postern.security.secrets import Secrets, derive_key
-from postern.security.session_store import BegunSession, RefreshedSession, SessionRow
+from postern.security.session_store import BegunSession, RefreshedSession, SessionImpersonation, SessionRow
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -113,6 +113,8 @@ class SessionFields(Record):
     last_used_at: Moment
     expires_at: Moment
     """When the session ends if its tokens are not refreshed before."""
+    impersonation_reason: str | None
+    """Why a member of the app's team acts as the customer in this session; null if it is a session of the customer."""
 
 
 class OwnSession(SessionFields):
@@ -142,13 +144,14 @@ async def begin_session(
     idle: timedelta | None = None,
     sso_organization_id: UUID | None = None,
     succeeded: Attempt | None = None,
+    impersonation: SessionImpersonation | None = None,
 ) -> BegunSession:
     """Start a session of a subject whose row `tx` has locked. Beyond `policy.limit`, the oldest session ends.
 
     For developers, `project_id` is NO_ID. The session ends at `until` at the latest, if that is given: the end of the
     identity provider's session. `idle` is shorter than `policy.idle`, if it is given. `sso_organization_id` is the
     organization whose single sign-on was used. The failures before the attempt `succeeded` are deleted, from its
-    network, and any lock.
+    network, and any lock. `impersonation` is who acts as the subject.
     """
     session_id, latest_end = new_id(), call.now + policy.life
     return await session_store.insert_session(
@@ -166,6 +169,7 @@ async def begin_session(
         access_hash=_access_hash(call.world.secrets, policy, session_id, 1),
         access_expires_at=_access_expires_at(policy, call.now),
         test=is_trusted_test(call.caller),
+        impersonation=None if impersonation is None else Jsonb(to_plain(impersonation)),
         limit=policy.limit,
         identifier=None if succeeded is None else succeeded.identifier,
         network=None if succeeded is None else succeeded.network,
@@ -286,7 +290,13 @@ def hash_access_token(secrets: Secrets, token: str, policy: SessionPolicy) -> by
 
 def own_session(row: SessionRow, current: UUID | None) -> OwnSession:
     """The public view of a session for its owner; `current` is the id of the session that sent the request."""
-    return build_view(OwnSession, row, expires_at=row.idle_expires_at, current=row.id == current)
+    return build_view(
+        OwnSession,
+        row,
+        expires_at=row.idle_expires_at,
+        current=row.id == current,
+        impersonation_reason=None if row.impersonation is None else row.impersonation.reason,
+    )
 
 
 async def _refresh_again(call: Call, request: RefreshRequest, policy: SessionPolicy) -> RefreshedSession:

@@ -3,6 +3,7 @@
 PUBLIC_MODULES = (
     "address_proofs",
     "challenge_payloads",
+    "credentials",
     "identities",
     "identity_requests",
     "importing",

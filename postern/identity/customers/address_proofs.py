@@ -4,6 +4,8 @@ They find or create the customer, and remove credentials that another person may
 creates a customer with or without a verified address.
 """
 
+from typing import Any
+
 from postern.identity.customers import mailer, store
 from postern.identity.customers.model import CustomerEmailTaken, CustomerRow
 from postern.identity.customers.operations import (
@@ -12,7 +14,7 @@ from postern.identity.customers.operations import (
     remove_second_factor,
     set_primary_email,
 )
-from postern.identity.customers.rules import caller_for
+from postern.identity.customers.rules import caller_for, merged_metadata
 from postern.identity.customers.sessions import end_sessions
 from postern.identity.customers.store import NewCustomerRow
 from postern.kernel.database.statements import Transaction
@@ -34,10 +36,12 @@ async def register_customer(
     password_hash: str | None,
     verified: bool,
     method: str = "SIGN_UP",
+    metadata: dict[str, Any] | None = None,
 ) -> CustomerRow | None:
     """Create a customer and record `customer.signed_up` with `method`. Returns None if the address is taken.
 
-    `email_key` is the lookup key of `email`. Raises PlanLimitReached.
+    `email_key` is the lookup key of `email`, `metadata` comes from a sign-in hook. Raises PlanLimitReached and
+    CustomerMetadataTooLarge.
     """
     await require_quota(tx, call, "customers")
     row = NewCustomerRow(
@@ -45,6 +49,7 @@ async def register_customer(
         email_key=email_key,
         email_verified_at=call.now if verified else None,
         name=name,
+        metadata=merged_metadata({}, metadata or {}),
         password_hash=password_hash,
     )
     customer = await insert_customer(tx, call, row)

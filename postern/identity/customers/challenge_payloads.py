@@ -5,6 +5,7 @@ A challenge is a one-time code or token (`security/challenges.py`): it is mailed
 sign-in. The payloads of passkeys are in `security/passkeys.py`.
 """
 
+from typing import Any
 from uuid import UUID
 
 from postern.identity.customers.model import IdentityKey
@@ -35,6 +36,7 @@ class SignUp(MailedAddress, tag="SIGN_UP"):
 
     password_hash: str | None
     name: str | None
+    metadata: dict[str, Any] = {}
 
 
 class SignInCode(MailedAddress, tag="CODE"):
@@ -47,6 +49,21 @@ class SignInLink(MailedAddress, tag="LINK"):
 
 class PasswordResetLink(MailedAddress, tag="RESET"):
     """Payload of a link that sets a new password."""
+
+
+class DeniedSignIn(Payload, tag="NOT_ME"):
+    """Payload of the link “This was not me” in the notice about a sign-in from a new device.
+
+    The challenge has no subject, so that ending all sessions, which whoever signed in can do, keeps the link valid.
+    """
+
+    customer_id: UUID
+    session_id: UUID
+    since: float
+    """Unix time in seconds of the sign-in."""
+    email: str
+    key: str
+    """The address of the notice, and its lookup key."""
 
 
 class AddressVerification(MailedAddress, tag="VERIFY"):

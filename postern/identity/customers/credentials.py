@@ -1,5 +1,8 @@
 """Operations with which customers reset and change their password, and verify and change their e-mail address."""
 
+from collections.abc import Callable
+from uuid import UUID
+
 from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.address_proofs import verify_address
 from postern.identity.customers.challenge_payloads import AddressVerification, PasswordResetLink
@@ -221,6 +224,23 @@ async def is_reset_open(call: Call, token: str) -> bool:
     except CodeInvalid:
         return False
     return challenge is not None and challenge.tries < LINK_TRIES
+
+
+async def set_first_password(
+    tx: Transaction,
+    call: Call,
+    project: Project,
+    customer_id: UUID,
+    password_hash: str,
+    may_set: Callable[[CustomerRow], bool],
+) -> bool:
+    """Store the first password of a customer, if `may_set` is true for the locked row. False if the customer has a
+    password already, or it is not true."""
+    customer = await store.lock_customer(tx, project_id=call.project_id, id=customer_id)
+    if customer is None or customer.password_hash is not None or not may_set(customer):
+        return False
+    await _set_password(tx, call, project, customer, password_hash)
+    return True
 
 
 async def _set_password(

@@ -5,6 +5,7 @@ the provider says that the address is verified. If the customer's address was ne
 sign-in methods and sessions of that customer, because another person may have registered the address (pre-hijacking).
 """
 
+from typing import Any
 from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
@@ -12,6 +13,8 @@ from postern.identity.customers.address_proofs import register_customer, verify_
 from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed, IdentityKey
 from postern.identity.customers.operations import require_customer, set_primary_email
 from postern.identity.customers.requirements import is_sign_up_open
+from postern.identity.hooks import calling as hooks
+from postern.identity.hooks.model import SignUpAnswer
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Problem
@@ -60,6 +63,7 @@ async def find_or_create_customer(
     *,
     may_sign_up: bool | None = None,
     hold: bool = False,
+    metadata: dict[str, Any] | None = None,
 ) -> CustomerRow:
     """Find or create the customer for an account at a provider. Returns the customer's row, locked.
 
@@ -67,7 +71,7 @@ async def find_or_create_customer(
     2. Otherwise the customer with the address of the account. The account is linked to this customer, and the address
        is marked as verified (`address_proofs.verify_address`).
     3. Otherwise a new customer, if the project's `signUp` is set, or if the provider has verified the address and the
-       address is invited. `may_sign_up` overrides this condition.
+       address is invited. `may_sign_up` overrides this condition. `metadata` is that of the new customer.
 
     Records the events and mails the notices. Raises:
 
@@ -106,10 +110,27 @@ async def find_or_create_customer(
         password_hash=None,
         verified=identity.email_verified,
         method=identity.provider,
+        metadata=metadata,
     )
     if created is None:  # A concurrent request registered the address; the next attempt finds the customer.
         raise AccountNotLinked
     return await link_identity(tx, call, created, identity)
+
+
+async def ask_before_sign_up(call: Call, project: Project, identity: ExternalIdentity) -> SignUpAnswer:
+    """The answer of the hook BEFORE_SIGN_UP, if the account at a provider is about to create a customer.
+
+    No transaction may be open. Raises HookRefused and HookFailed.
+    """
+    active = project.settings.sign_in.hooks
+    if "BEFORE_SIGN_UP" not in active:
+        return SignUpAnswer()
+    email, key = _address_of(identity)
+    if await store.identity_email(call.db, identity, project_id=call.project_id) is not None:
+        return SignUpAnswer()
+    if key is not None and await store.find_by_email(call.db, project_id=call.project_id, email_key=key) is not None:
+        return SignUpAnswer()
+    return await hooks.before_sign_up(call, active, email=email, name=identity.name, method=identity.provider)
 
 
 async def _update_address(

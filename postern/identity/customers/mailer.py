@@ -99,13 +99,19 @@ async def notify(
 
     Does nothing if the project has switched this notice off, or the customer has no address.
     """
-    if kind in project.settings.sign_in.security_mails and customer.email is not None:
+    if gets_notice(project, customer, kind):
+        assert customer.email is not None
         language = asked_language(call) or mail_language(project)
         shown = {
             name: translated(language, value) if isinstance(value, Text) else value for name, value in values.items()
         }
         shown["time"] = format_moment(language, call.now)
         await enqueue_security_mail(tx, call, kind, customer.email, customer.id, **shown)
+
+
+def gets_notice(project: Project, customer: CustomerRow, kind: SecurityMail) -> bool:
+    """Whether notices of this kind are on, and the customer has an address."""
+    return kind in project.settings.sign_in.security_mails and customer.email is not None
 
 
 def mail_language(project: Project) -> str:

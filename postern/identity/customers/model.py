@@ -57,6 +57,8 @@ MFA_LIFE = timedelta(minutes=10)
 """How long a pending sign-in waits for the second factor."""
 GRANT_LIFE = timedelta(minutes=2)
 """How long an authorization code (`Grant`) is valid. An app exchanges it for the tokens of a session."""
+SIGN_IN_ALERT_LIFE = timedelta(days=3)
+"""How long the link “This was not me” in the notice about a new device is valid."""
 PROVIDER_LIFE = timedelta(minutes=10)
 """How long a sign-in at a provider may take."""
 
@@ -165,6 +167,9 @@ class CustomerIdentity(Record):
 
 class CustomerSession(SessionFields):
     """A session of a customer."""
+
+    impersonated_by: str | None
+    """Who acts as the customer in this session: an e-mail address, or the name of an API key; null if nobody does."""
 
 
 class OtherEmail(Record):

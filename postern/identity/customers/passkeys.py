@@ -25,7 +25,7 @@ from postern.identity.customers.requirements import (
 from postern.identity.customers.rules import require_method
 from postern.identity.customers.sessions import bearer_of, customer_of, lock_calling_customer, require_fresh
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
-from postern.identity.customers.tokens import CustomerSignInResult
+from postern.identity.customers.tokens import HOOK_PROBLEMS, CustomerSignInResult, add_hook_claims
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.platform.events import operations as events
@@ -94,7 +94,7 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
     return passkey
 
 
-@get("/projects/{project_id}/auth/passkeys", accepts=CUSTOMER)
+@get("/projects/{project_id}/auth/passkeys", accepts=CUSTOMER, restricted=True)
 async def list_passkeys(call: Call) -> list[Passkey]:
     """The customer's passkeys, newest first."""
     return await passkeys.passkeys_of(call.db, customer_of(call).subject)
@@ -141,7 +141,10 @@ async def begin_passkey_sign_in(call: Call) -> PasskeyOptions:
 @post(
     "/projects/{project_id}/auth/passkeys/sign-in",
     accepts=SIGN_IN_CALLERS,
-    problems=[CustomerSignInFailed, SignInBlocked, SsoRequired, SignInMethodNotAllowed, CodeInvalid, MethodOff],
+    problems=[
+        *(CustomerSignInFailed, SignInBlocked, SsoRequired, SignInMethodNotAllowed, CodeInvalid, MethodOff),
+        *HOOK_PROBLEMS,
+    ],
     example=PASSKEY_SIGN_IN_EXAMPLE,
 )
 async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignInResult:
@@ -156,9 +159,10 @@ async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignI
         customer = await store.lock_customer(tx, project_id=call.project_id, id=assertion.subject_id)
         if customer is None or not await passkeys.consume_assertion(tx, call, assertion):
             raise CustomerSignInFailed
-        return await complete_sign_in(
+        signed_in = await complete_sign_in(
             tx, call, project, customer, assertion.methods, second_factor_done=assertion.verified.user_verified
         )
+    return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
 
 
 def relying_party(call: Call, project: Project) -> RelyingParty:

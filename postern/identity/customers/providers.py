@@ -35,6 +35,7 @@ from postern.identity.customers.identities import (
     ExternalIdentity,
     IdentityConflict,
     IdentityHeld,
+    ask_before_sign_up,
     find_or_create_customer,
 )
 from postern.identity.customers.identity_requests import request_identity
@@ -61,7 +62,7 @@ from postern.identity.customers.requirements import (
 )
 from postern.identity.customers.rules import is_banned, provider_return_url, require_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
-from postern.identity.customers.tokens import CustomerSignInResult, resume_session
+from postern.identity.customers.tokens import HOOK_PROBLEMS, CustomerSignInResult, add_hook_claims, resume_session
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.cookies import cookie, cookie_name
@@ -388,9 +389,11 @@ async def provider_callback(
         app_parameters["code"] = await issue_code(call, identity, flow)
     except (
         *(AccountNotLinked, IdentityConflict, CustomerSignUpClosed, SignInBlocked, SsoRequired, PlanLimitReached),
-        *(SignInMethodNotAllowed, ProofTooWeak),
+        *(SignInMethodNotAllowed, ProofTooWeak, *HOOK_PROBLEMS),
     ) as problem:
         app_parameters["error"] = problem.code()
+        if problem.for_people is not None:
+            app_parameters["error_description"] = problem.for_people
     except (ProviderTrouble, ProviderMissing, TokenRefused) as trouble:
         log.info("provider_refused", project=str(call.project_id), provider=flow.key, reason=str(trouble))
         app_parameters["error"] = "access_denied" if str(trouble) == "access_denied" else "provider_error"
@@ -432,7 +435,7 @@ async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResp
 @post(
     "/projects/{project_id}/auth/token",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed],
+    problems=[CodeInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed, *HOOK_PROBLEMS],
     example={"code": "0199…", "codeVerifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"},
 )
 async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) -> CustomerSignInResult:
@@ -454,9 +457,14 @@ async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSig
             raise CodeInvalid
         grant = await challenges.consume(tx, challenge)
         if grant.session_id is None:
-            return await complete_sign_in(tx, call, project, customer, grant.methods, context=grant)
-        if is_trusted_test(call.caller):
-            await session_store.mark_test(tx, project_id=call.project_id, id=grant.session_id)
+            signed_in = await complete_sign_in(tx, call, project, customer, grant.methods, context=grant)
+        else:
+            signed_in = None
+            if is_trusted_test(call.caller):
+                await session_store.mark_test(tx, project_id=call.project_id, id=grant.session_id)
+    if signed_in is not None:
+        return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
+    assert grant.session_id is not None
     return await resume_session(call, grant.session_id, customer)
 
 
@@ -531,9 +539,12 @@ async def _issue_sign_in_grant(call: Call, identity: ExternalIdentity, flow: Pro
     project = await project_of_call(call)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=identity.provider)
     hold = row is not None and row.options.get("onNewSubject") == "HOLD"
+    answer = await ask_before_sign_up(call, project, identity)
+    if answer.name is not None:
+        identity = msgspec.structs.replace(identity, name=answer.name)
     try:
         async with call.db.transaction() as tx:
-            customer = await find_or_create_customer(tx, call, project, identity, hold=hold)
+            customer = await find_or_create_customer(tx, call, project, identity, hold=hold, metadata=answer.metadata)
             if is_banned(customer, call.now):
                 raise SignInBlocked
             required = await check_sso_requirement(tx, call, project, customer, sso_organization_id=None)

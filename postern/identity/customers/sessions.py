@@ -21,6 +21,7 @@ from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.values import Body, Record, build_view
+from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.security import challenges, session_store
 from postern.security.session_store import SessionRow
@@ -52,7 +53,7 @@ class CurrentCustomerChange(Body):
     name: PersonName | None
 
 
-@post("/projects/{project_id}/auth/sign-out", accepts=CUSTOMER)
+@post("/projects/{project_id}/auth/sign-out", accepts=CUSTOMER, restricted=True)
 async def sign_out_customer(call: Call) -> None:
     """End this session. Its tokens are rejected from the next request on."""
     customer_id, session_id = bearer_of(call)
@@ -61,15 +62,21 @@ async def sign_out_customer(call: Call) -> None:
             tx, project_id=call.project_id, subject_id=customer_id, id=session_id, now=call.now
         ):
             await events.record(tx, call, "customer.signed_out", customer_id, sessionId=str(session_id))
+            if (impersonation := _authenticated(call).impersonation) is not None:
+                await audit.record(
+                    *(tx, call, "customer.impersonation_ended", "Customer", customer_id),
+                    session_id=str(session_id),
+                    actor=impersonation.actor_label,
+                )
 
 
-@get("/projects/{project_id}/auth/me", accepts=CUSTOMER)
+@get("/projects/{project_id}/auth/me", accepts=CUSTOMER, restricted=True)
 async def get_current_customer(call: Call) -> CurrentCustomer:
     """The customer that the access token belongs to."""
-    return me_of(customer_of(call), active_organization(call))
+    return _me(call, customer_of(call))
 
 
-@patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, example={"name": "Ada Lovelace"})
+@patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, restricted=True, example={"name": "Ada Lovelace"})
 async def change_current_customer(call: Call, data: CurrentCustomerChange) -> CurrentCustomer:
     """Change your name; null removes it. Honours `If-Match`."""
     async with call.db.transaction() as tx:
@@ -78,10 +85,10 @@ async def change_current_customer(call: Call, data: CurrentCustomerChange) -> Cu
         if data.name != customer.name:
             customer = await store.set_profile(tx, replace(customer, name=data.name), now=call.now)
             await events.record(tx, call, "customer.updated", customer.id, changed=["name"])
-    return me_of(customer, active_organization(call))
+    return _me(call, customer)
 
 
-@get("/projects/{project_id}/auth/permissions", accepts=CUSTOMER)
+@get("/projects/{project_id}/auth/permissions", accepts=CUSTOMER, restricted=True)
 async def list_my_permissions(call: Call) -> MyPermissions:
     """All your permissions: in the project, and in the active organization of the access token.
 
@@ -102,7 +109,7 @@ async def list_my_permissions(call: Call) -> MyPermissions:
     return MyPermissions(permissions=granted.permissions, organization=organization)
 
 
-@get("/projects/{project_id}/auth/sessions", accepts=CUSTOMER)
+@get("/projects/{project_id}/auth/sessions", accepts=CUSTOMER, restricted=True)
 async def list_my_sessions(call: Call) -> list[OwnSession]:
     """Your sessions, newest first."""
     customer_id, session_id = bearer_of(call)
@@ -172,6 +179,12 @@ async def end_sessions_of_organization(tx: Transaction, call: Call, customer_id:
     return len(ended)
 
 
+def _me(call: Call, customer: CustomerRow) -> CurrentCustomer:
+    impersonation = _authenticated(call).impersonation
+    actor = None if impersonation is None else impersonation.actor_label
+    return me_of(customer, active_organization(call), impersonated_by=actor)
+
+
 def bearer_of(call: Call) -> tuple[UUID, UUID]:
     """The ids of the calling customer and of their session."""
     assert call.caller.actor_id is not None
@@ -217,4 +230,11 @@ async def require_fresh(tx: Transaction, call: Call) -> None:
 
 def session_view(row: SessionRow) -> CustomerSession:
     """A session as the API returns it to developers."""
-    return build_view(CustomerSession, row, expires_at=row.idle_expires_at)
+    impersonation = row.impersonation
+    return build_view(
+        CustomerSession,
+        row,
+        expires_at=row.idle_expires_at,
+        impersonation_reason=None if impersonation is None else impersonation.reason,
+        impersonated_by=None if impersonation is None else impersonation.actor_label,
+    )

@@ -6,6 +6,7 @@ without an account.
 
 import asyncio
 import math
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,6 +14,7 @@ from uuid import UUID
 from postern.identity.customers import mailer, requirement_store, rules, store
 from postern.identity.customers.address_proofs import register_customer, verify_address
 from postern.identity.customers.challenge_payloads import (
+    DeniedSignIn,
     PendingEnrollment,
     PendingSecondFactor,
     SignInCode,
@@ -37,6 +39,7 @@ from postern.identity.customers.mailed_challenges import (
 from postern.identity.customers.model import (
     CODE_LIFE,
     MFA_LIFE,
+    SIGN_IN_ALERT_LIFE,
     SIGN_IN_CALLERS,
     SIGN_IN_LINK_LIFE,
     CustomerRow,
@@ -60,10 +63,19 @@ from postern.identity.customers.requirements import (
     reject_for_organization,
     session_limits,
 )
-from postern.identity.customers.tokens import CustomerSignInResult, issue_first_tokens, start_session
+from postern.identity.customers.tokens import (
+    HOOK_PROBLEMS,
+    CustomerSignInResult,
+    add_hook_claims,
+    issue_first_tokens,
+    start_session,
+)
+from postern.identity.hooks import calling as hooks
+from postern.identity.hooks.model import SignUpAnswer
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, ProjectMissing
 from postern.kernel.http.operation import post
+from postern.kernel.http.problems import Problem
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Body, Moment
 from postern.platform.events import operations as events
@@ -77,6 +89,15 @@ from postern.security.passwords import check_and_rehash
 from postern.security.secrets import new_token
 from postern.security.totp import new_totp_secret, totp_key
 
+MIGRATION_MARGIN_SECONDS = 0.1
+"""How much longer than the time limit of the hook MIGRATION a failed sign-in takes, so that the end of a call that took
+all of this time is not visible."""
+MigrateCustomer = Callable[[Call, Project, UUID | None, str, str], Awaitable[tuple[UUID, str] | None]]
+"""Ask the system that the project leaves about an address and a password. The third argument is the customer with the
+address, who has no password; None if there is none. Returns the id of the customer and the stored hash of the password,
+or None if the other system does not know them. Raises HookFailed and PlanLimitReached."""
+SIGN_IN_ALERT_PAGE = "not-me"
+"""The hosted page of the link in the notice about a new device."""
 SIGN_IN_EXAMPLE = {"email": "ada@example.com", "password": "correct horse battery staple"}
 
 
@@ -120,7 +141,7 @@ class LinkVerification(Body):
     accepts=SIGN_IN_CALLERS,
     problems=[
         *(CustomerSignInFailed, SignInLocked, SignInBlocked, SsoRequired, SignInMethodNotAllowed, MethodOff),
-        TooManyRequests,
+        *(TooManyRequests, PlanLimitReached, *HOOK_PROBLEMS),
     ],
     example=SIGN_IN_EXAMPLE,
 )
@@ -128,7 +149,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     """Sign in with an e-mail address and a password.
 
     Ten failures lock the address for this network for 15 minutes, further ones for up to an hour. If a second factor is
-    on, the response has `mfaRequired` and no tokens.
+    on, the response has `mfaRequired` and no tokens. If the address has no password here, the hook MIGRATION is asked.
     """
     throttle(call, ATTEMPTS)
     _, key = rules.read_email(data.email)
@@ -146,7 +167,23 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
     began = loop.time()
     customer_id = state.customer_id
     password_hash = await _check_password(call, customer_id, state.password_hash, data.password)
+    migrates = "MIGRATION" in state.settings.sign_in.hooks
+    if migrates and password_hash is None and state.password_hash is None:
+        try:
+            migrated = await call.world.hooks.migrate_customer(call, state, customer_id, data.email, data.password)
+        except Problem:
+            # A failure of the other system is none of the customer.
+            async with call.db.transaction() as tx:
+                await attempt_succeeded(tx, attempt, call.now, clear_failures=False)
+            raise
+        if migrated is not None:
+            customer_id, password_hash = migrated
     if customer_id is None or password_hash is None:
+        if migrates:
+            # Otherwise the duration would tell whether the other system was asked, and so whether the address has an
+            # account here.
+            limit = await hooks.time_limit(call, "MIGRATION") + MIGRATION_MARGIN_SECONDS
+            await asyncio.sleep(max(0.0, limit - (loop.time() - began)))
         elapsed = loop.time() - began
         await attempt_failed(call, attempt, subject_id=customer_id, method="PASSWORD")
         # A failure must take equally long for an imported hash, a hash that this server made, and an unknown address.
@@ -176,7 +213,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         # The requirement depends on the customer's addresses. If they may have changed before the row was locked, it is
         # read again.
         required = locked_row.requirement if locked_row.updated_at == state.customer_updated_at else None
-        return await complete_sign_in(tx, call, state, locked_row, ["pwd"], required=required, succeeded=succeeded)
+        result = await complete_sign_in(tx, call, state, locked_row, ["pwd"], required=required, succeeded=succeeded)
+    return await add_hook_claims(call, state.settings.sign_in.hooks, result)
 
 
 @post(
@@ -203,7 +241,10 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
 @post(
     "/projects/{project_id}/auth/sign-in/code/verify",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed, MethodOff, PlanLimitReached],
+    problems=[
+        *(CodeInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed, MethodOff, PlanLimitReached),
+        *HOOK_PROBLEMS,
+    ],
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignInResult:
@@ -241,7 +282,10 @@ async def request_sign_in_link(call: Call, data: SignInLinkRequest) -> None:
 @post(
     "/projects/{project_id}/auth/sign-in/link/verify",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed, MethodOff, PlanLimitReached],
+    problems=[
+        *(CodeInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed, MethodOff, PlanLimitReached),
+        *HOOK_PROBLEMS,
+    ],
     example={"token": "0199…"},
 )
 async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignInResult:
@@ -336,10 +380,35 @@ async def complete_sign_in(
     has_reactions = await events.record_all(tx, [event])
     signed_in = await issue_first_tokens(tx, call, session, customer, choose_again=has_reactions)
     if session.has_sessions and not session.has_user_agent:
-        await mailer.notify(
-            tx, call, project, customer, "NEW_DEVICE", device=call.origin.user_agent[:200], ip=call.origin.ip
-        )
+        await _alert(tx, call, project, customer, session.id)
     return signed_in
+
+
+async def _alert(tx: Transaction, call: Call, project: Project, customer: CustomerRow, session_id: UUID) -> None:
+    """Notify the customer of a sign-in from a new device, with a link to deny it (`sign_in_alerts.py`)."""
+    if not mailer.gets_notice(project, customer, "NEW_DEVICE"):
+        return
+    assert customer.email is not None
+    assert customer.email_key is not None
+    denied = DeniedSignIn(
+        customer_id=customer.id,
+        session_id=session_id,
+        since=call.now.timestamp(),
+        email=customer.email,
+        key=customer.email_key,
+    )
+    token, _ = await challenges.issue_token(tx, call, denied, SIGN_IN_ALERT_LIFE)
+    page = link_target(call, project, None, SIGN_IN_ALERT_PAGE)
+    await mailer.notify(
+        tx,
+        call,
+        project,
+        customer,
+        "NEW_DEVICE",
+        device=call.origin.user_agent[:200],
+        ip=call.origin.ip,
+        link=f"{page}?token={token}",
+    )
 
 
 async def _issue_mfa_token(
@@ -394,6 +463,7 @@ async def _check_password(call: Call, customer_id: UUID | None, password_hash: s
 
 async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M], method: str) -> CustomerSignInResult:
     """Sign in the owner of the address that a challenge was mailed to. Creates the account if sign-up is open."""
+    answer = await _ask_before_sign_up(call, project, challenge, method)
     async with call.db.transaction() as tx:
         customer = await lock_mailed_customer(tx, call, challenge)
         await challenges.consume(tx, challenge)
@@ -402,7 +472,14 @@ async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M]
             if challenge.subject_id is not None or not await is_sign_up_open(tx, call, project, mailed.key):
                 raise CodeInvalid
             customer = await register_customer(
-                tx, call, mailed.email, mailed.key, name=None, password_hash=None, verified=True
+                tx,
+                call,
+                mailed.email,
+                mailed.key,
+                name=answer.name,
+                password_hash=None,
+                verified=True,
+                metadata=answer.metadata,
             )
             if customer is None:
                 raise CodeInvalid
@@ -410,4 +487,16 @@ async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M]
         # Codes and links are the same kind of identity: both prove control of the address.
         customer = await add_identity(tx, call, customer, "EMAIL_CODE")
         await clear_failed_attempts(tx, call, challenge, customer)
-        return await complete_sign_in(tx, call, project, customer, [method])
+        signed_in = await complete_sign_in(tx, call, project, customer, [method])
+    return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
+
+
+async def _ask_before_sign_up(call: Call, project: Project, challenge: Challenge[M], method: str) -> SignUpAnswer:
+    """The answer of the hook BEFORE_SIGN_UP, if the challenge is about to create an account."""
+    mailed, active = challenge.payload, project.settings.sign_in.hooks
+    if "BEFORE_SIGN_UP" not in active or challenge.subject_id is not None:
+        return SignUpAnswer()
+    if await store.find_by_email(call.db, project_id=call.project_id, email_key=mailed.key) is not None:
+        return SignUpAnswer()
+    sign_up_method = {"otp": "EMAIL_CODE", "link": "EMAIL_LINK"}[method]
+    return await hooks.before_sign_up(call, active, email=mailed.email, name=None, method=sign_up_method)

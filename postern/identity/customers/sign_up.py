@@ -3,6 +3,7 @@
 Responses do not reveal whether an address has an account, except with `verifyEmail: LATER`.
 """
 
+from typing import Any
 from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
@@ -34,7 +35,9 @@ from postern.identity.customers.requirements import (
     reject_if_sso_required,
 )
 from postern.identity.customers.sign_in import ATTEMPTS, SIGN_IN_EXAMPLE, complete_sign_in, project_of_call
-from postern.identity.customers.tokens import CustomerSignInResult
+from postern.identity.customers.tokens import HOOK_PROBLEMS, CustomerSignInResult, add_hook_claims
+from postern.identity.hooks import calling as hooks
+from postern.identity.hooks.model import HookFailed, HookRefused
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Invalid
@@ -84,6 +87,8 @@ class CodeResend(Body):
             MethodOff,
             PasswordCommon,
             PasswordBreached,
+            HookRefused,
+            HookFailed,
             CustomerEmailTaken,
             TooManyRequests,
         ),
@@ -114,10 +119,12 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
         raise Invalid.at("/password", "`password` is required.", "required")
     address_hash = rules.address_hash(call.world.secrets, call.project_id, key)
     await throttle_mail(call, mailer.MAIL_POLICY, "SIGN_UP", address_hash, key)
+    answer = await hooks.before_sign_up(call, settings.hooks, email=address, name=data.name, method="SIGN_UP")
+    name = answer.name or data.name
     password_hash = await hash_password(data.password) if data.password is not None else None
     if settings.verify_email == "LATER":
-        return await _sign_up_unverified(call, project, address, key, password_hash, data.name)
-    sign_up = SignUp(email=address, key=key, password_hash=password_hash, name=data.name)
+        return await _sign_up_unverified(call, project, address, key, password_hash, name, answer.metadata)
+    sign_up = SignUp(email=address, key=key, password_hash=password_hash, name=name, metadata=answer.metadata)
     challenge_id, expires_at = await _mail_sign_up(call, address_hash, sign_up)
     return CustomerSignUpResult(challenge_id=challenge_id, challenge_expires_at=expires_at)
 
@@ -150,7 +157,7 @@ async def resend_sign_up_code(call: Call, data: CodeResend) -> ChallengeSent:
 @post(
     "/projects/{project_id}/auth/sign-up/verify",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, SignInMethodNotAllowed, PlanLimitReached],
+    problems=[CodeInvalid, CustomerSignUpClosed, SsoRequired, SignInMethodNotAllowed, PlanLimitReached, *HOOK_PROBLEMS],
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInResult:
@@ -171,12 +178,15 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
             name=sign_up.name,
             password_hash=sign_up.password_hash,
             verified=True,
+            metadata=sign_up.metadata,
         )
         if customer is None:
             raise CodeInvalid  # Another request has created an account with this address since.
         customer = await add_identity(tx, call, customer, "PASSWORD" if sign_up.password_hash else "EMAIL_CODE")
         await clear_failed_attempts(tx, call, challenge, customer)
-        return await complete_sign_in(tx, call, project, customer, ["pwd", "otp"] if sign_up.password_hash else ["otp"])
+        methods = ["pwd", "otp"] if sign_up.password_hash else ["otp"]
+        signed_in = await complete_sign_in(tx, call, project, customer, methods)
+    return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
 
 
 async def _mail_sign_up(call: Call, address_hash: bytes, sign_up: SignUp) -> tuple[UUID, Moment]:
@@ -198,15 +208,22 @@ async def _mail_sign_up(call: Call, address_hash: bytes, sign_up: SignUp) -> tup
 
 
 async def _sign_up_unverified(
-    call: Call, project: Project, address: str, key: str, password_hash: str | None, name: str | None
+    call: Call,
+    project: Project,
+    address: str,
+    key: str,
+    password_hash: str | None,
+    name: str | None,
+    metadata: dict[str, Any],
 ) -> CustomerSignUpResult:
     async with call.db.transaction() as tx:
         customer = await register_customer(
-            tx, call, address, key, name=name, password_hash=password_hash, verified=False
+            tx, call, address, key, name=name, password_hash=password_hash, verified=False, metadata=metadata
         )
         if customer is None:
             raise CustomerEmailTaken
         if password_hash is not None:
             customer = await add_identity(tx, call, customer, "PASSWORD")
         signed_in = await complete_sign_in(tx, call, project, customer, ["pwd"] if password_hash else [])
+    signed_in = await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
     return build_view(CustomerSignUpResult, signed_in, challenge_id=None, challenge_expires_at=None)

@@ -325,6 +325,16 @@ async def delete_identities(tx: Transaction, *, project_id: UUID, customer_id: U
     """Delete the identities of a customer; all of them if `provider` is None. Does not update `customers.providers`."""
 
 
+@statement("""
+    delete from customer_identities
+    where project_id = %(project_id)s and customer_id = %(customer_id)s and issuer <> 'local'
+      and created_at >= to_timestamp(%(since)s::float8)
+""")
+async def delete_identities_since(tx: Transaction, *, project_id: UUID, customer_id: UUID, since: float) -> None:
+    """Unlink the accounts at providers that were linked since a Unix time in seconds. Does not update
+    `customers.providers`."""
+
+
 class IdentityEmail(Record):
     """The address that the provider last reported for an account; null if it never reported one."""
 
@@ -336,7 +346,7 @@ class IdentityEmail(Record):
     select email_key from customer_identities
     where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
 """)
-async def identity_email(tx: Transaction, identity: IdentityKey, *, project_id: UUID) -> IdentityEmail | None: ...
+async def identity_email(db: Queries, identity: IdentityKey, *, project_id: UUID) -> IdentityEmail | None: ...
 
 
 @statement("""

@@ -41,6 +41,8 @@ TITLES = {
     "customer.passkey_removed": "Removed a passkey",
     "customer.mfa_reset": "Had the second factor reset",
     "customer.session_revoked": "Had a session ended",
+    "customer.sign_in_denied": "Said that a sign-in was not theirs",
+    "customer.impersonated": "Was impersonated by a member of the team",
     "customer.banned": "Was banned",
     "customer.unbanned": "Was unbanned",
     "customer.updated": "Had the address, name or phone number changed",

@@ -15,7 +15,9 @@ from postern.identity.customers.model import CustomerRow
 from postern.identity.customers.token_store import TokenBearer
 from postern.identity.customers.tokens import JWT_TYP, LimitedCache, issuer_of, public_key
 from postern.kernel.http.call import Caller, CredentialInvalid, Origin, ProjectMissing
+from postern.kernel.http.problems import Forbidden
 from postern.kernel.values import as_id
+from postern.security.session_store import SessionImpersonation
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -40,6 +42,12 @@ class AuthenticatedCustomer(msgspec.Struct, frozen=True):
     customer: CustomerRow
     organization_id: UUID | None
     """The active organization in the token."""
+    impersonation: SessionImpersonation | None
+    """Who acts as the customer; None if it is the customer."""
+
+
+class ImpersonationNotAllowed(Forbidden):
+    """This is not possible while you act as the customer."""
 
 
 class CheckedTokens(LimitedCache[CheckedToken]):
@@ -72,7 +80,8 @@ async def read_customer_token(world: "World", token: str, project_id: UUID | Non
         environment="TEST" if bearer.session_test else "LIVE",
         credential_id=checked.session_id,
         acts_on_itself=True,
-        loaded=AuthenticatedCustomer(bearer, checked.organization_id),
+        restricted_problem=None if bearer.session_impersonation is None else ImpersonationNotAllowed,
+        loaded=AuthenticatedCustomer(bearer, checked.organization_id, bearer.session_impersonation),
     )
 
 

@@ -9,6 +9,7 @@ from postern.identity.access import grants
 from postern.identity.customers.model import CustomerRow
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment, Record
+from postern.security.session_store import SessionImpersonation
 
 
 class TokenBearer(CustomerRow):
@@ -17,6 +18,7 @@ class TokenBearer(CustomerRow):
     session_id: UUID
     session_test: bool
     """Whether the session began with a TEST key."""
+    session_impersonation: SessionImpersonation | None
     key_id: UUID
 
 
@@ -65,6 +67,7 @@ SUBJECT = SQL(f"""(
         'roles', customer.roles, 'email', customer.email, 'emailVerified', customer.email_verified_at is not null,
         'requiresSso', coalesce((project.settings #>> '{{signIn,requireSso}}')::boolean, false),
         'requiresMfa', coalesce((project.settings #>> '{{signIn,requireMfa}}')::boolean, false),
+        'hooks', coalesce(project.settings #> '{{signIn,hooks}}', '[]'),
         'permissions', {grants.permissions_in_project(MAX_PERMISSIONS_READ)},
         'metadata', {_declared_metadata("customer", "customer")},
         'organization', (
@@ -124,11 +127,12 @@ customer is a member count."""
 # sessions, because it knows neither the number of tokens nor the project. The lists are in subselects, so that it does
 # not plan the statement again for each of their lengths.
 @statement("""
-    select c.*, s.id as session_id, s.test as session_test, tokens.key_id
+    select c.*, s.id as session_id, s.test as session_test, s.impersonation as session_impersonation,
+           tokens.key_id
     from unnest((select %(project_ids)s::uuid[]), (select %(session_ids)s::uuid[]), (select %(key_ids)s::uuid[]))
          as tokens (project_id, id, key_id)
     cross join lateral (
-        select project_id, id, subject_id, test from sessions
+        select project_id, id, subject_id, test, impersonation from sessions
         where project_id = tokens.project_id and id = tokens.id
           and revoked_at is null and expires_at > %(now)s and idle_expires_at > %(now)s
           /*distributed and project_id = any (%(project_ids)s) */ offset 0) as s
@@ -151,7 +155,7 @@ async def token_bearers(
 # At most 1,000 IP addresses from which the customer with this e-mail address began sessions.
 @statement("""
     select distinct ip_address from sessions
-    where project_id = %(project_id)s and subject_id = (
+    where project_id = %(project_id)s and impersonation is null and subject_id = (
         select id from customers where project_id = %(project_id)s and email_key = %(email_key)s
         union all
         select customer_id from customer_other_addresses

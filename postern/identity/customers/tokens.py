@@ -8,7 +8,7 @@ table of claims for users is in docs/guide/customers.md.
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -50,6 +50,8 @@ from postern.identity.customers.requirements import (
     session_limits,
 )
 from postern.identity.customers.token_store import FIRST_ORGANIZATION, MAY_ACTIVATE, SUBJECT, SigningKey
+from postern.identity.hooks.calling import token_claims
+from postern.identity.hooks.model import HookFailed, HookRefused
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.openapi_examples import identifier
@@ -60,6 +62,7 @@ from postern.kernel.values import Body, Moment, Record, as_id, build_view, new_i
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
+from postern.platform.projects.model import SignInHookKind
 from postern.security import session_store
 from postern.security.attempts import Attempt
 from postern.security.session_store import BegunSession, RefreshedSession, SessionRow
@@ -113,6 +116,9 @@ class CurrentCustomer(Record):
     mfa_enabled_at: Moment | None
     created_at: Moment
     updated_at: Moment
+    impersonated_by: str | None
+    """Who acts as the customer in this session: a member of the app's team; null if it is the customer. Apps should
+    show it in a banner."""
 
 
 class CustomerSignInResult(Record):
@@ -181,6 +187,8 @@ class CustomerClaims(Record):
     email_verified: bool
     requires_sso: bool
     requires_mfa: bool
+    hooks: list[SignInHookKind]
+    """The kinds of the project's active sign-in hooks."""
     permissions: list[str]
     """Permissions in the project. This list and `organization.permissions` are read only up to
     `token_store.MAX_PERMISSIONS_READ` entries, because a longer list would not fit into a token anyway
@@ -192,10 +200,13 @@ class CustomerClaims(Record):
     """The active organization; None if there is none, if it is suspended, or if the customer is no longer a member."""
 
 
+Tokens = TypeVar("Tokens", CustomerSignInResult, CustomerTokens)
+
+
 @post(
     "/projects/{project_id}/auth/token/refresh",
     accepts=SIGN_IN_CALLERS,
-    problems=[CustomerRefreshTokenInvalid, NotAMember],
+    problems=[CustomerRefreshTokenInvalid, NotAMember, HookRefused, HookFailed],
     example={
         "refreshToken": "cr_AZqfN2n0cYiN0Hq6m0Yb4QAAAAE.Vb0x3yq0Z7c9m5p1r8s2t6w4u0a",
         "organizationId": identifier("organization"),
@@ -231,7 +242,15 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
         errors = [ProblemError(path="/organizationId", code=NotAMember.code(), message=NotAMember.message())]
         raise NotAMember(errors=errors) from None
     session, claims = await _require_still_permitted(call, renewed)
-    return await _issue_tokens(call, call.db, session, claims)
+    tokens = await _issue_tokens(call, call.db, session, claims)
+    try:
+        return await add_hook_claims(call, claims.hooks, tokens, trigger="REFRESH")
+    except HookFailed:
+        # The client has no new refresh token, so the one that it has must stay valid.
+        await session_store.undo_refresh(
+            call.db, project_id=call.project_id, id=session.id, generation=session.generation
+        )
+        raise
 
 
 @get(
@@ -331,14 +350,15 @@ async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) ->
     """The first tokens of a session that began on a hosted page.
 
     Raises CustomerRefreshTokenInvalid if the session has ended, its tokens were issued already, or it no longer meets
-    the sign-in requirements.
+    the sign-in requirements. Raises HookRefused and HookFailed, too.
     """
     request = RefreshRequest(call.project_id, session_id, generation=1)
     renewed = await refresh_in_batch(call, request, refresh_customer_sessions)
     if renewed is None:
         raise CustomerRefreshTokenInvalid
     session, claims = await _require_still_permitted(call, renewed)
-    return await _sign_in_result(call, call.db, session, claims, customer)
+    result = await _sign_in_result(call, call.db, session, claims, customer)
+    return await add_hook_claims(call, claims.hooks, result)
 
 
 async def refresh_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshResult]:
@@ -346,9 +366,58 @@ async def refresh_customer_sessions(world: "World", requests: list[RefreshReques
     return await refresh_batch(world, requests, SESSIONS)
 
 
-def me_of(customer: CustomerRow, organization_id: UUID | None) -> CurrentCustomer:
+HOOK_PROBLEMS = (HookRefused, HookFailed)
+"""The problems of `add_hook_claims`."""
+
+
+async def add_hook_claims(
+    call: Call, hooks: Sequence[SignInHookKind], tokens: Tokens, *, trigger: str = "SIGN_IN"
+) -> Tokens:
+    """Ask the hook BEFORE_TOKEN, if it is among the active `hooks`, and add its claims to the access token.
+
+    Call this after the transaction that has begun the session. Returns a result without tokens as it is. If the hook
+    refuses, the session ends. Raises HookRefused and HookFailed.
+    """
+    if "BEFORE_TOKEN" not in hooks or tokens.access_token is None or tokens.session_id is None:
+        return tokens
+    payload: dict[str, Any] = jwt.decode(tokens.access_token, options={"verify_signature": False})
+    try:
+        claims = await token_claims(call, hooks, trigger, payload)
+    except (HookRefused, HookFailed) as problem:
+        # A session that refreshes its tokens outlives a failure of the hook.
+        if trigger == "SIGN_IN" or isinstance(problem, HookRefused):
+            await _end_by_hook(call, as_id(payload["sub"]), tokens.session_id, problem.code().upper())
+        raise
+    if not claims:
+        return tokens
+    key_id, private = await signing_key(call.db, call.world, call.project_id, call.now)
+    access_token = jwt.encode(
+        {**payload, "ext": claims}, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP}
+    )
+    return msgspec.structs.replace(tokens, access_token=access_token)
+
+
+async def _end_by_hook(call: Call, customer_id: UUID, session_id: UUID, reason: str) -> None:
+    async with call.db.transaction() as tx:
+        if await session_store.revoke_session(
+            tx, project_id=call.project_id, subject_id=customer_id, id=session_id, now=call.now
+        ):
+            await events.record(
+                tx, call, "customer.session_revoked", customer_id, sessionId=str(session_id), reason=reason
+            )
+
+
+def me_of(
+    customer: CustomerRow, organization_id: UUID | None, *, impersonated_by: str | None = None
+) -> CurrentCustomer:
     """A customer's own account, as the customer sees it; `organization_id` is the active organization."""
-    return build_view(CurrentCustomer, customer, identities=customer.providers, organization_id=organization_id)
+    return build_view(
+        CurrentCustomer,
+        customer,
+        identities=customer.providers,
+        organization_id=organization_id,
+        impersonated_by=impersonated_by,
+    )
 
 
 async def _require_still_permitted(call: Call, session: RefreshedSession) -> tuple[SessionRow, CustomerClaims]:
@@ -357,6 +426,8 @@ async def _require_still_permitted(call: Call, session: RefreshedSession) -> tup
     If the sign-in does not meet the current requirements, ends the session and raises CustomerRefreshTokenInvalid.
     """
     claims = _claims_of(session)
+    if session.impersonation is not None:  # The customer has not signed in.
+        return session, claims
     required: SignInRequirement = await call.world.batcher(read_requirements, max_concurrent=2, by=itemgetter(0))(
         (call.project_id, session.subject_id)
     )
@@ -428,7 +499,9 @@ async def _sign_in_result(
     call: Call, db: Queries, session: SessionRow, claims: CustomerClaims, customer: CustomerRow
 ) -> CustomerSignInResult:
     tokens = await _issue_tokens(call, db, session, claims)
-    return CustomerSignInResult(**msgspec.structs.asdict(tokens), customer=me_of(customer, tokens.organization_id))
+    actor = None if session.impersonation is None else session.impersonation.actor_label
+    me = me_of(customer, tokens.organization_id, impersonated_by=actor)
+    return CustomerSignInResult(**msgspec.structs.asdict(tokens), customer=me)
 
 
 async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: CustomerClaims) -> CustomerTokens:
@@ -448,6 +521,7 @@ async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: Cu
         "email": claims.email,
         "email_verified": claims.email_verified,
         **_context_claims(claims, issuer),
+        **_actor_claim(session),
     }
     return CustomerTokens(
         session_id=session.id,
@@ -457,6 +531,14 @@ async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: Cu
         refresh_token_expires_at=session.idle_expires_at,
         organization_id=None if claims.organization is None else claims.organization.id,
     )
+
+
+def _actor_claim(session: SessionRow) -> dict[str, Any]:
+    """The claim `act` of a session in which somebody acts as the customer (RFC 8693 §4.1)."""
+    actor = session.impersonation
+    if actor is None:
+        return {}
+    return {"act": {"sub": str(actor.actor_id), "type": actor.actor_type, "name": actor.actor_label}}
 
 
 def issuer_of(world: "World", project_id: UUID) -> str:

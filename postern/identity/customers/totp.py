@@ -30,7 +30,7 @@ from postern.identity.customers.sessions import (
     require_fresh,
 )
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
-from postern.identity.customers.tokens import CustomerSignInResult
+from postern.identity.customers.tokens import HOOK_PROBLEMS, CustomerSignInResult, add_hook_claims
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import post
@@ -173,7 +173,10 @@ async def begin_required_totp(call: Call, data: EnrollmentToken) -> TotpEnrolmen
 @post(
     "/projects/{project_id}/auth/mfa/enroll/confirm",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, MfaAlreadyOn, SignInLocked, SignInBlocked, SsoRequired, SignInMethodNotAllowed],
+    problems=[
+        *(CodeInvalid, MfaAlreadyOn, SignInLocked, SignInBlocked, SsoRequired, SignInMethodNotAllowed),
+        *HOOK_PROBLEMS,
+    ],
     example={"mfaToken": "0199…", "code": "123456"},
     response_example={"mfaToken": None},
 )
@@ -209,6 +212,7 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
         signed_in = await complete_sign_in(
             tx, call, project, customer, methods, second_factor_done=True, context=pending
         )
+    signed_in = await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
     return build_view(EnrolledSignIn, signed_in, recovery_codes=codes)
 
 
@@ -254,7 +258,7 @@ async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCo
 @post(
     "/projects/{project_id}/auth/mfa/verify",
     accepts=SIGN_IN_CALLERS,
-    problems=[CodeInvalid, SignInLocked, SignInBlocked, SsoRequired, SignInMethodNotAllowed],
+    problems=[CodeInvalid, SignInLocked, SignInBlocked, SsoRequired, SignInMethodNotAllowed, *HOOK_PROBLEMS],
     example={"mfaToken": "0199…", "code": "123456"},
     response_example={"mfaToken": None},
 )
@@ -278,7 +282,10 @@ async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> Customer
             await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=text("A recovery code was used"))
         pending = challenge.payload
         methods = [*pending.methods, used_factor]
-        return await complete_sign_in(tx, call, project, customer, methods, second_factor_done=True, context=pending)
+        signed_in = await complete_sign_in(
+            tx, call, project, customer, methods, second_factor_done=True, context=pending
+        )
+    return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
 
 
 async def is_enrollment(call: Call, mfa_token: str) -> bool:

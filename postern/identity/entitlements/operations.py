@@ -44,6 +44,7 @@ CHECK_CALLERS: frozenset[Kind] = frozenset((*SERVER_KINDS, "customer"))
     "/projects/{project_id}/b2b/entitlements/check",
     needs="entitlements:read",
     accepts=CHECK_CALLERS,
+    restricted=True,
     problems=(OrganizationMissing,),
     example={"featureKey": "seats", "organizationId": "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"},
 )

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from postern.identity.access import operations as access
 from postern.identity.customers.importing import add_imported_customer, stored_hash
-from postern.identity.customers.model import ExternalId
+from postern.identity.customers.model import CustomerRow, ExternalId
 from postern.identity.imports.model import (
     BATCH_BYTES_LIMIT,
     CustomerImportRow,
@@ -147,15 +147,7 @@ async def _try_rows(
 
 async def _add_row(tx: Transaction, call: Call, project: Project, index: int, item: PreparedRow) -> ImportedRow:
     row, password_hash = item
-    customer, is_new = await add_imported_customer(tx, call, project, row, password_hash)
-    if is_new:
-        # In the same order in all transactions, because joining locks the organization.
-        for number, membership in sorted(enumerate(row.organizations), key=lambda entry: entry[1].external_id):
-            try:
-                await _join(tx, call, customer.id, membership, f"/organizations/{number}")
-            except Problem as problem:
-                problem.errors = problem.errors or _errors_at(f"/organizations/{number}", problem)
-                raise
+    customer, is_new = await add_row(tx, call, project, row, password_hash)
     return ImportedRow(
         index=index,
         external_user_id=row.external_user_id,
@@ -165,9 +157,37 @@ async def _add_row(tx: Transaction, call: Call, project: Project, index: int, it
     )
 
 
+async def add_row(
+    tx: Transaction,
+    call: Call,
+    project: Project,
+    row: CustomerImportRow,
+    password_hash: str | None,
+    *,
+    trusted: bool = False,
+) -> tuple[CustomerRow, bool]:
+    """Add the customer of a row with its memberships. Returns the customer, and False if there was one with this
+    external id already, which stays as it is. Memberships need the permission `organizations:write`, unless the row is
+    `trusted`, because it comes from a server of the project.
+
+    Raises a Problem that names the location in the row. The caller undoes the transaction then.
+    """
+    customer, is_new = await add_imported_customer(tx, call, project, row, password_hash)
+    if is_new:
+        # In the same order in all transactions, because joining locks the organization.
+        for number, membership in sorted(enumerate(row.organizations), key=lambda entry: entry[1].external_id):
+            try:
+                if not trusted:
+                    call.require("organizations:write")
+                await _join(tx, call, customer.id, membership, f"/organizations/{number}")
+            except Problem as problem:
+                problem.errors = problem.errors or _errors_at(f"/organizations/{number}", problem)
+                raise
+    return customer, is_new
+
+
 async def _join(tx: Transaction, call: Call, customer_id: UUID, membership: ImportedMembership, path: str) -> None:
     """Make a customer a member of an organization, which is created if there is none with its external id."""
-    call.require("organizations:write")
     roles = list(dict.fromkeys(membership.roles))
     await access.require_roles(tx, call.project_id, "ORGANIZATION", roles, f"{path}/roles/{{}}")
     external_id = membership.external_id

@@ -20,6 +20,7 @@ from postern.identity.customers.model import CustomerRefreshTokenInvalid, SignIn
 from postern.identity.customers.providers import AuthorizationCodeGrant
 from postern.identity.customers.requirements import SignInMethodNotAllowed, SsoRequired
 from postern.identity.customers.rules import provider_return_url
+from postern.identity.customers.tokens import HOOK_PROBLEMS
 from postern.identity.oauth import device_store, registration_store, store
 from postern.identity.oauth.browsers import (
     NO_EFFECT,
@@ -217,7 +218,10 @@ async def continue_authorization(
     try:
         body = AuthorizationCodeGrant(code=code, code_verifier=_verifier(call, state))
         signed_in = await providers.exchange_authorization_code(call, body)
-    except (CodeInvalid, CustomerRefreshTokenInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed) as problem:
+    except (
+        *(CodeInvalid, CustomerRefreshTokenInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed),
+        *HOOK_PROBLEMS,
+    ) as problem:
         return await _try_again_page(call, again, text_of(problem))
     if signed_in.mfa_required:
         query = {

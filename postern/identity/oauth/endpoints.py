@@ -36,6 +36,7 @@ from postern.identity.oauth.tokens import (
     AccessTokenClaims,
     customer_claims,
     customer_of_token,
+    hook_claims,
     issue_client_token,
     issue_tokens,
     meets_requirements,
@@ -322,6 +323,7 @@ async def _use_code(
     """The tokens of a grant whose code was checked. Raises `refused` if another request has used the code."""
     resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
+    extra = await hook_claims(call, client, signed_in, grant.scopes)
     refreshable = "offline_access" in grant.scopes and "refresh_token" in client.grant_types
     used = await store.use_code(
         call.db,
@@ -340,7 +342,9 @@ async def _use_code(
             await store.revoke_grant(call.db, project_id=call.project_id, id=grant.id, now=call.now)
         raise refused
     return json_response(
-        await issue_tokens(call, client, used, signed_in, resource=resource, scopes=used.scopes, jkt=jkt, first=True)
+        await issue_tokens(
+            call, client, used, signed_in, resource=resource, scopes=used.scopes, jkt=jkt, first=True, extra=extra
+        )
     )
 
 
@@ -400,13 +404,14 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str], jkt: str
         raise OAuthError("invalid_scope", "The scope has more than the customer has allowed.")
     resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
+    extra = await hook_claims(call, client, signed_in, scopes)
     if client.is_fapi:
         # FAPI 2.0 §5.3.2.1 does not rotate: both the client's key and its access tokens are bound to keys.
         if parts.generation != grant.generation:
             raise refused
         await renew_session(call.db, call, grant.session_id, signed_in.customer_id)
         tokens = await issue_tokens(
-            call, client, grant, signed_in, resource=resource, scopes=scopes, jkt=jkt, first=False
+            call, client, grant, signed_in, resource=resource, scopes=scopes, jkt=jkt, first=False, extra=extra
         )
         return json_response(tokens)
     renewed = await store.rotate(
@@ -425,7 +430,9 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str], jkt: str
     else:
         await renew_session(call.db, call, grant.session_id, signed_in.customer_id)
     return json_response(
-        await issue_tokens(call, client, renewed, signed_in, resource=resource, scopes=scopes, jkt=jkt, first=False)
+        await issue_tokens(
+            call, client, renewed, signed_in, resource=resource, scopes=scopes, jkt=jkt, first=False, extra=extra
+        )
     )
 
 

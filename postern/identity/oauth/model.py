@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from postern.kernel.http.call import Environment
 from postern.kernel.http.problems import Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, DisplayName, Moment, Record
-from postern.platform.projects.model import ProjectSettings
+from postern.platform.projects.model import ProjectSettings, SignInHookKind
 
 CLIENTS_PER_PROJECT = 1_000
 RESOURCES_PER_PROJECT = 100
@@ -453,6 +453,8 @@ class SignedInCustomer(Record):
     phone: str | None
     phone_verified_at: Moment | None
     updated_at: Moment
+    hooks: list[SignInHookKind]
+    """The kinds of the project's active sign-in hooks."""
 
 
 class AccessTokenCustomer(SignedInCustomer):

@@ -275,7 +275,7 @@ async def revoke_customer_consent(call: Call, id: UUID, client_id: UUID) -> Remo
     return Removed()
 
 
-@get("/projects/{project_id}/auth/consents", accepts=CUSTOMER)
+@get("/projects/{project_id}/auth/consents", accepts=CUSTOMER, restricted=True)
 async def list_my_consents(call: Call) -> list[OAuthConsent]:
     """The clients that you have allowed something."""
     customer_id, _ = bearer_of(call)

@@ -286,7 +286,9 @@ SIGNED_IN: LiteralString = """s.id as session_id, s.subject_id as customer_id, s
               and member.customer_id = s.subject_id
               /*distributed and member.project_id = :project and organization.project_id = :project */)
                as organization_id,
-           c.email, c.email_verified_at, c.name, c.phone, c.phone_verified_at, c.updated_at"""
+           c.email, c.email_verified_at, c.name, c.phone, c.phone_verified_at, c.updated_at,
+           coalesce((select project.settings -> 'signIn' -> 'hooks' from projects project
+                     where project.id = s.project_id), '[]') as hooks"""
 """The columns of SignedInCustomer, from a session `s` and its customer `c`."""
 
 

@@ -25,7 +25,10 @@ from postern.identity.customers.requirements import (
     session_limits,
 )
 from postern.identity.customers.tokens import JWT_TYP, LimitedCache, issuer_of, public_key, signing_key
+from postern.identity.hooks.calling import token_claims
+from postern.identity.hooks.model import HookFailed, HookRefused
 from postern.identity.oauth import resource_store, store
+from postern.identity.oauth.errors import OAuthError
 from postern.identity.oauth.model import (
     STANDARD_SCOPES,
     TOKEN_LIFE,
@@ -163,6 +166,31 @@ def customer_claims(signed_in: SignedInCustomer, scopes: list[str]) -> dict[str,
     return {name: value for name, value in claims.items() if value is not None}
 
 
+async def hook_claims(call: Call, client: ClientRow, signed_in: SignedInCustomer, scopes: list[str]) -> dict[str, Any]:
+    """The claims that the sign-in hook BEFORE_TOKEN adds to an access token; empty without a hook.
+
+    Call it before the code or refresh token is used, which stays valid if the hook fails. Raises OAuthError.
+    """
+    claims = {
+        "iss": issuer_of(call.world, call.project_id),
+        "sub": str(signed_in.customer_id),
+        "client_id": client.client_id,
+        "sid": str(signed_in.session_id),
+        "auth_time": int(signed_in.authenticated_at.timestamp()),
+        "acr": acr_of(signed_in),
+        "amr": signed_in.methods,
+        "scope": " ".join(scopes),
+        "email": signed_in.email,
+        "email_verified": signed_in.email_verified_at is not None,
+    }
+    try:
+        return await token_claims(call, signed_in.hooks, "OAUTH", claims)
+    except HookRefused as refused:
+        raise OAuthError("invalid_grant", refused.detail) from None
+    except HookFailed as failed:
+        raise OAuthError("temporarily_unavailable", failed.detail, status=failed.status) from None
+
+
 async def issue_tokens(
     call: Call,
     client: ClientRow,
@@ -173,10 +201,11 @@ async def issue_tokens(
     scopes: list[str],
     jkt: str | None,
     first: bool,
+    extra: dict[str, Any],
 ) -> dict[str, Any]:
     """The token response (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). `resource` is the API of the grant, `jkt` the
     key to which the access token is bound. `first`: the code was exchanged just now, so that the ID token has its
-    nonce."""
+    nonce. `extra` are the claims of a sign-in hook."""
     key_id, private = await signing_key(call.db, call.world, call.project_id, call.now)
     issuer, issued_at = issuer_of(call.world, call.project_id), int(call.now.timestamp())
     expires_at = min(call.now + TOKEN_LIFE, signed_in.session_expires_at)
@@ -201,6 +230,7 @@ async def issue_tokens(
         "scope": " ".join(allowed if resource is None else permission_scopes(allowed)),
         **({"org": organization} if organization_id is not None else {}),
         **_confirmation(jkt),
+        **({"ext": extra} if extra else {}),
     }
     headers = {"kid": str(key_id)}
     access_token = jwt.encode(claims, private, algorithm="ES256", headers={**headers, "typ": JWT_TYP})

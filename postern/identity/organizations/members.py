@@ -130,7 +130,7 @@ async def remove_organization_member(call: Call, id: UUID, customer_id: UUID) ->
     return Removed()
 
 
-@get("/projects/{project_id}/auth/organizations", accepts=CUSTOMER)
+@get("/projects/{project_id}/auth/organizations", accepts=CUSTOMER, restricted=True)
 async def list_my_organizations(
     call: Call, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationMembership]:

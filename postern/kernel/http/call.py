@@ -101,6 +101,8 @@ class Caller:
     """Whether operations let this caller reach only its own records, so that it needs no permission."""
     unverified_problem: type[Forbidden] | None = None
     """The problem that operations without `unverified` raise for this caller; None if the caller is verified."""
+    restricted_problem: type[Forbidden] | None = None
+    """The problem that operations without `restricted` raise for this caller; None if the caller is not restricted."""
     loaded: Any = None
     """What the reader of the credential has loaded, so that operations need not load it again. Only the package of the
     reader knows its type."""

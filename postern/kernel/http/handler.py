@@ -213,8 +213,8 @@ async def is_still_admitted(request: RawRequest, call: Call) -> bool:
 
 
 def _check_caller(operation: Operation[Any, Any], caller: Caller) -> None:
-    """Raises CredentialMissing, CredentialNotAccepted, PermissionMissing or the caller's `unverified_problem` if the
-    operation does not admit the caller."""
+    """Raises CredentialMissing, CredentialNotAccepted, PermissionMissing the caller's `unverified_problem` or
+    `restricted_problem` if the operation does not admit the caller."""
     if caller.kind not in operation.accepts:
         if caller.kind == "anonymous":
             raise CredentialMissing
@@ -224,6 +224,8 @@ def _check_caller(operation: Operation[Any, Any], caller: Caller) -> None:
     # of a permission admit such a caller only if they are declared `unverified`.
     if caller.unverified_problem and not (is_permitted if operation.needs else operation.unverified):
         raise caller.unverified_problem
+    if caller.restricted_problem and not operation.restricted:
+        raise caller.restricted_problem
     if not is_permitted and not caller.acts_on_itself:
         raise PermissionMissing(f"This operation needs the permission `{operation.needs}`.")
 

@@ -146,6 +146,8 @@ class Operation(Generic[P, R]):
     hidden: bool
     unverified: bool
     """Whether developers whose e-mail address is not verified may call the operation, if `needs` is None."""
+    restricted: bool
+    """Whether restricted callers may call the operation."""
     fields: Mapping[str, str]
     """The accepted form fields, with their descriptions."""
     ignore_unknown_query: bool
@@ -232,6 +234,7 @@ def operation(
     response_example: Mapping[str, Any] | None = None,
     hidden: bool = False,
     unverified: bool = False,
+    restricted: bool = False,
     fields: Mapping[str, str] | None = None,
     ignore_unknown_query: bool = False,
     revalidates: bool = False,
@@ -243,6 +246,8 @@ def operation(
     * `needs`: the required permission (`area:verb`). Without it, any credential of a kind in `accepts` is sufficient.
     * `public`: no credential is read.
     * `unverified`: callers with an `unverified_problem` may call the operation, if it has no `needs`.
+    * `restricted`: callers with a `restricted_problem` may call the operation, because it concerns no credentials and
+      deletes nothing.
     * `status`: of a successful response; default 200, or 204 if the function returns None. `other_statuses`: further
       success statuses.
     * `body_limit`: in bytes.
@@ -291,6 +296,7 @@ def operation(
             response_example=response_example or {},
             hidden=hidden or compatible_api is not None,
             unverified=unverified,
+            restricted=restricted,
             fields=fields or {},
             ignore_unknown_query=ignore_unknown_query or compatible_api is not None,
             revalidates=revalidates,

@@ -41,6 +41,8 @@ class Problem(Exception):
     status: ClassVar[int] = 500
     retry_after_seconds: int | None = None
     """Sent as `Retry-After`."""
+    for_people: str | None = None
+    """A message that pages show as it is, instead of their text for the code of the problem."""
     next: str | None = None
     """A specific next step for the caller: a request to make, or a page to open."""
     _code: ClassVar[str] = "problem"

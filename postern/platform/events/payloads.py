@@ -677,6 +677,33 @@ class WebhookDisabledData(CommonEventData):
     """Why it was disabled."""
 
 
+class CustomerImpersonatedData(CausedEventData):
+    """Data of `customer.impersonated`. `id` is the id of the customer."""
+
+    session_id: UUID
+    """Id of the session."""
+    actor: str | None
+    """Who acts as the customer: an e-mail address, or the name of an API key."""
+    reason: str
+    """Why."""
+    expires_at: Moment
+    """When the session ends at the latest."""
+
+
+class HookRecoveredData(CommonEventData):
+    """Data of `hook.recovered`. `id` is the id of the sign-in hook."""
+
+    kind: str
+    """The kind of the hook: `BEFORE_SIGN_UP`, `BEFORE_TOKEN` or `MIGRATION`."""
+
+
+class HookFailedData(HookRecoveredData):
+    """Data of `hook.failed`. `id` is the id of the sign-in hook."""
+
+    reason: str
+    """Why the last call failed."""
+
+
 PAYLOADS: tuple[WebhookDoc, ...] = tuple(
     WebhookDoc(name, description, data)
     for name, data, description in (
@@ -762,6 +789,8 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("customer.passkey_added", CustomerPasskeyAddedData, "A customer added a passkey."),
         ("customer.passkey_removed", CustomerPasskeyRemovedData, "A customer removed a passkey."),
         ("customer.session_revoked", CustomerSessionData, "A session of a customer was ended."),
+        ("customer.sign_in_denied", CustomerSessionData, "A customer said that a sign-in was not theirs."),
+        ("customer.impersonated", CustomerImpersonatedData, "A member of your team began a session as a customer."),
         ("customer.banned", CustomerBannedData, "A customer was banned."),
         ("customer.unbanned", CausedEventData, "A ban was removed."),
         ("customer.updated", CustomerUpdatedData, "A customer's profile was changed."),
@@ -804,6 +833,8 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
             "A feature, a plan or an organization's entitlement was changed.",
         ),
         ("entitlement.expired", EntitlementExpiredData, "An override of an organization's entitlement expired."),
+        ("hook.failed", HookFailedData, "A sign-in hook failed five times in succession and is paused."),
+        ("hook.recovered", HookRecoveredData, "A sign-in hook that was paused responds again."),
         ("webhook.disabled", WebhookDisabledData, "A webhook was disabled because its deliveries failed."),
     )
 )

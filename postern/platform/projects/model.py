@@ -121,8 +121,12 @@ class ProjectSes(Body):
     """Whether SES also mails bounces and complaints to the return path, whose domain must be verified in SES."""
 
 
+SignInHookKind = Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"]
+"""The kinds of sign-in hooks: URLs of a project that are called in sign-ups and sign-ins."""
 SignInMethod = Literal["PASSWORD", "EMAIL_CODE", "EMAIL_LINK", "PASSKEY"]
-SecurityMail = Literal["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED", "IDENTITY_CHANGED"]
+SecurityMail = Literal[
+    "NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED", "IDENTITY_CHANGED", "IMPERSONATED"
+]
 PageLanguage = Literal["en", "de", "es", "fr", "pt", "ja"]
 """The languages of hosted pages and of e-mails to customers (`web.languages`)."""
 SIGN_IN_METHODS: tuple[SignInMethod, ...] = get_args(SignInMethod)
@@ -227,6 +231,8 @@ class SignInSettings(Record):
     client_registration: Literal["OFF", "TOKEN", "OPEN"] = "OFF"
     """Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial access
     token. OPEN: whoever can reach this server can register clients."""
+    hooks: list[SignInHookKind] = []
+    """The kinds of active sign-in hooks. The operations on these hooks set it."""
 
 
 class ProjectSettings(Record):

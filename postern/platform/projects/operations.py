@@ -57,6 +57,7 @@ from postern.platform.projects.model import (
     ProjectSettings,
     Redirect,
     SecurityMail,
+    SignInHookKind,
     SignInMethod,
     SignInSettings,
     StoredApiKey,
@@ -397,6 +398,19 @@ async def mark_deleted(tx: Transaction, account_id: UUID, only: UUID | None, now
 async def delete_marked_project(tx: Transaction, project_id: UUID) -> None:
     """Delete the row of a project that was marked as deleted. Delete the project's rows in other tables first."""
     await store.delete_marked_project(tx, project_id=project_id)
+
+
+async def set_sign_in_hooks(tx: Transaction, call: Call, kinds: list[SignInHookKind]) -> None:
+    """Store which kinds of sign-in hooks are active, in the settings that every sign-in reads. Raises ProjectMissing.
+
+    The caller must have locked nothing that `change_project` locks.
+    """
+    project = require_found(await store.lock_project(tx, project_id=call.project_id), ProjectMissing)
+    sign_in = msgspec.structs.replace(project.settings.sign_in, hooks=kinds)
+    settings = msgspec.structs.replace(project.settings, sign_in=sign_in)
+    await store.update_project(
+        tx, project_id=project.id, name=project.name, settings=Jsonb(to_plain(settings)), now=call.now
+    )
 
 
 async def require_project(db: Queries, project_id: UUID) -> Project:

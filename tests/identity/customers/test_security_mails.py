@@ -41,12 +41,19 @@ async def identity_changed(auth, ada, address, provider_browser, **_):
     assert (await finish(ada, await code_of_account(ada, provider_browser, sub="42"))).status_code == 200
 
 
+async def impersonated(auth, ada, address, **_):
+    customer_id = (await ada.get("/me")).json()["id"]
+    developer = auth.project.developer
+    assert (await developer.post(f"/customers/{customer_id}/impersonate", {"reason": "Ticket 1"})).status_code == 200
+
+
 CHANGES = {
     "NEW_DEVICE": (new_device, "New sign-in"),
     "PASSWORD_CHANGED": (password_changed, "password was changed"),
     "EMAIL_CHANGED": (email_changed, "address was changed"),
     "MFA_CHANGED": (mfa_changed, "second factor"),
     "IDENTITY_CHANGED": (identity_changed, "How you sign in"),
+    "IMPERSONATED": (impersonated, "acted in your account"),
 }
 """For each kind of notice: a function that causes it, and words of its subject."""
 

@@ -24,7 +24,14 @@ export interface Draft {
 export type Field = keyof Draft;
 
 export const METHODS = ["PASSWORD", "EMAIL_CODE", "EMAIL_LINK", "PASSKEY"];
-export const SECURITY_MAILS = ["NEW_DEVICE", "PASSWORD_CHANGED", "EMAIL_CHANGED", "MFA_CHANGED", "IDENTITY_CHANGED"];
+export const SECURITY_MAILS = [
+  "NEW_DEVICE",
+  "PASSWORD_CHANGED",
+  "EMAIL_CHANGED",
+  "MFA_CHANGED",
+  "IDENTITY_CHANGED",
+  "IMPERSONATED",
+];
 
 /** What a new project has. */
 export const DEFAULTS: Draft = {

@@ -33,6 +33,7 @@ export const MAIL_WORDS: Record<string, () => string> = {
   EMAIL_CHANGED: m.access_mail_email,
   MFA_CHANGED: m.access_mail_mfa,
   IDENTITY_CHANGED: m.access_mail_identity,
+  IMPERSONATED: m.access_mail_impersonated,
 };
 
 /** Words for the values of settings that are one of several. */

@@ -20,6 +20,8 @@ export const CUSTOMER_EVENTS = [
   "customer.passkey_added",
   "customer.passkey_removed",
   "customer.session_revoked",
+  "customer.sign_in_denied",
+  "customer.impersonated",
   "customer.banned",
   "customer.unbanned",
   "customer.updated",

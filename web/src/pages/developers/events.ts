@@ -68,6 +68,8 @@ export const EVENT_WORDS: Record<string, () => string> = {
   "customer.passkey_added": m.developers_ev_customer_passkey_added,
   "customer.passkey_removed": m.developers_ev_customer_passkey_removed,
   "customer.session_revoked": m.developers_ev_customer_session_revoked,
+  "customer.sign_in_denied": m.developers_ev_customer_sign_in_denied,
+  "customer.impersonated": m.developers_ev_customer_impersonated,
   "customer.banned": m.developers_ev_customer_banned,
   "customer.unbanned": m.developers_ev_customer_unbanned,
   "customer.updated": m.developers_ev_customer_updated,
@@ -98,6 +100,8 @@ export const EVENT_WORDS: Record<string, () => string> = {
   "sso.metadata_failing": m.developers_ev_sso_metadata_failing,
   "entitlement.changed": m.developers_ev_entitlement_changed,
   "entitlement.expired": m.developers_ev_entitlement_expired,
+  "hook.failed": m.developers_ev_hook_failed,
+  "hook.recovered": m.developers_ev_hook_recovered,
   "webhook.disabled": m.developers_ev_webhook_disabled,
 };
 

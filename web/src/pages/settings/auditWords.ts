@@ -62,6 +62,8 @@ const VERBS: Record<string, () => string> = {
   password_changed: m.settings_verb_password_changed,
   password_reset: m.settings_verb_password_reset,
   recovery_codes_renewed: m.settings_verb_recovery_codes_renewed,
+  impersonated: m.settings_verb_impersonated,
+  impersonation_ended: m.settings_verb_impersonation_ended,
   session_revoked: m.settings_verb_session_revoked,
   sessions_revoked: m.settings_verb_sessions_revoked,
   changed: m.settings_verb_updated,
