@@ -94,6 +94,7 @@ class SetupLink(Record):
     last_used_at: Moment | None
     """The time of the last request with the link, to within a minute."""
     completed_at: Moment | None
+    """When the administrator has finished the setup."""
     revoked_at: Moment | None
 
 
