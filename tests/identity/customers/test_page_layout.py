@@ -27,7 +27,7 @@ AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min
 PARTIALS = ("layout.html", "back.html", "onwards.html", "passkey-messages.html", "provider-icon.html")
 NAMES = sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS)
 EMAIL = "maximiliane.oberhausen-schmitt@kaffeehaus-linden.example.com"
-PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple"]
+PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple", "GitLab", "Discord", "Slack", "LinkedIn", "Facebook", "X"]
 
 MEASURE = """
 <!doctype html><html lang="en"><meta charset="utf-8"><title>pages</title>{frames}<pre id="result"></pre>
