@@ -93,14 +93,20 @@ class LyingProvider:
         if path in OAUTH_TOKEN_PATHS:
             return self.respond_to_code(form, headers)
         if path in ("/token", "/login/oauth/access_token"):
+            if not self.challenge:  # A request without PKCE, as LinkedIn needs it.
+                known = "code_verifier" not in form
+                return (200, self.tokens()) if known else (401, {"error": "invalid_client"})
             challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
             if challenge.rstrip(b"=").decode() != self.challenge:
                 return 400, {"error": "invalid_grant"}
-            return 200, {"access_token": "access", "id_token": self.token or self.id_token(), "token_type": "Bearer"}
+            return 200, self.tokens()
         if path in ("/api/users/@me", "/v23.0/me", "/2/users/me"):
             return (200, self.account) if headers.get("authorization") == "Bearer access" else (401, {})
         values = {"/api/v3/user": self.account, "/api/v3/user/emails": self.addresses, "/userinfo": self.userinfo}
         return (200, values[path]) if path in values else (404, {})
+
+    def tokens(self) -> dict[str, str]:
+        return {"access_token": "access", "id_token": self.token or self.id_token(), "token_type": "Bearer"}
 
     def respond_to_code(self, form: dict[str, str], headers: dict[str, str]) -> tuple[int, Any]:
         """The response of Discord, Facebook and X to a code: as their documentation shows it, without an ID token."""

@@ -7,6 +7,8 @@ from urllib.parse import urlencode, urlsplit
 from uuid import uuid4
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from postern.identity.customers.social import ISSUERS, WITHOUT_ID_TOKENS, endpoints_of
 from tests.identity.customers.conftest import new_address
@@ -115,8 +117,6 @@ async def test_linkedin(auth, provider):
     started = await browser.start()
     parameters = provider.authorize(started.headers["location"])
     assert parameters.keys().isdisjoint(("nonce", "code_challenge", "code_challenge_method"))
-    provider.challenge = "47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"  # Of an empty verifier.
-    provider.authorize = lambda url: dict(parameters_of(url))
     address = new_address()
     signed_in = await browser.sign_in(sub="782bbtaQ", name="John Doe", email=address, email_verified="true")
     assert (signed_in["customer"]["email"], signed_in["customer"]["name"]) == (address, "John Doe")
@@ -125,10 +125,6 @@ async def test_linkedin(auth, provider):
     assert (form["client_secret"], "code_verifier" in form, "authorization" in headers) == ("hush", False, False)
     assert (await browser.sign_in(sub="2", name="No address"))["customer"]["email"] is None
     assert await browser.sign_in(sub="3", nonce="n" * 32) == "provider_error"
-
-
-def parameters_of(url):
-    return [pair.partition("=")[::2] for pair in urlsplit(url).query.split("&")]
 
 
 async def test_facebook(auth, provider):
@@ -227,7 +223,8 @@ async def test_apple_sends_the_name_once_beside_the_token(auth, provider, user, 
     https://developer.apple.com/documentation/signinwithapple/configuring-your-webpage-for-sign-in-with-apple,
     https://developer.apple.com/documentation/signinwithapple/authenticating-users-with-sign-in-with-apple
     """
-    pem = APPLE_KEY
+    key = ec.generate_private_key(ec.SECP256R1())
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     browser = await browser_of(auth, provider, "APPLE", clientSecret=pem, teamId="TEAM", keyId="KEY")
     started = await browser.start()
     parameters = provider.authorize(started.headers["location"])
@@ -242,15 +239,6 @@ async def test_apple_sends_the_name_once_beside_the_token(auth, provider, user, 
     grant = {"code": query_of(back)["code"], "codeVerifier": "v" * 50}
     customer = (await auth.post("/token", grant)).json()["customer"]
     assert (customer["email"], customer["emailVerifiedAt"] is not None, customer["name"]) == (relay, True, name)
-
-
-APPLE_KEY = """-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2
-OF/2NxApJCzGCEDdfSp6VQO30hyhRANCAAQRWz+jn65BtOMvdyHKcvjBeBSDZH2r
-1RTwjmYSi9R/zpBnuQ4EiMnCqfMPWiZqB4QdbAd0E7oH50VpuZ1P087G
------END PRIVATE KEY-----
-"""
-"""The example key of RFC 7515 appendix A.3, or any other on the curve P-256."""
 
 
 def test_the_endpoints_of_presets():
