@@ -2001,6 +2001,28 @@ END) STORED,
 )
 WITH (fillfactor='80');
 
+CREATE TABLE public.setup_links (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    organization_id uuid NOT NULL,
+    steps text[] NOT NULL,
+    assignable_roles text[] NOT NULL,
+    email text,
+    test boolean NOT NULL,
+    token_hash bytea NOT NULL,
+    browser_hash bytea,
+    provider text,
+    sso_connection_id uuid,
+    directory_connection_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    opened_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    completed_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT setup_links_steps_check CHECK (((steps <> '{}'::text[]) AND (steps <@ ARRAY['DOMAIN'::text, 'SSO'::text, 'SCIM'::text])))
+);
+
 CREATE TABLE public.sign_in_attempts (
     project_id uuid CONSTRAINT customer_failures_project_id_not_null NOT NULL,
     id uuid CONSTRAINT customer_failures_id_not_null NOT NULL,
@@ -2783,6 +2805,9 @@ ALTER TABLE ONLY public.sends
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.setup_links
+    ADD CONSTRAINT setup_links_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.sign_in_attempts
     ADD CONSTRAINT sign_in_attempts_pkey PRIMARY KEY (project_id, id);
 
@@ -3228,6 +3253,8 @@ CREATE INDEX sessions_due ON public.sessions USING btree (project_id, due_at) WH
 
 CREATE INDEX sessions_subject ON public.sessions USING btree (project_id, subject_id, id);
 
+CREATE INDEX setup_links_newest ON public.setup_links USING btree (project_id, organization_id, id);
+
 CREATE INDEX sign_in_attempts_due ON public.sign_in_attempts USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX sign_in_attempts_locked ON public.sign_in_attempts USING btree (project_id, locked_until) WHERE (locked_until IS NOT NULL);
@@ -3618,6 +3645,8 @@ ALTER TABLE ONLY public.sessions
 
 ALTER TABLE ONLY public.sign_in_hooks
     ADD CONSTRAINT sign_in_hooks_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.setup_links
+    ADD CONSTRAINT setup_links_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.source_places
     ADD CONSTRAINT source_places_address_fkey FOREIGN KEY (address) REFERENCES public.source_warm_ups(address) ON DELETE CASCADE;

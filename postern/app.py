@@ -76,6 +76,8 @@ from postern.identity.scim import store as scim_store
 from postern.identity.scim import users as scim_users
 from postern.identity.scim import work as scim_work
 from postern.identity.scim.errors import SCIM
+from postern.identity.setup_links import operations as setup_links
+from postern.identity.setup_links import pages as setup_pages
 from postern.identity.sso import app_family as app_sso
 from postern.identity.sso import endpoints as sso_endpoints
 from postern.identity.sso import login as sso_login
@@ -188,7 +190,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(organizations, organization_members, invitations, invitation_pages, organization_domains),
     *operations_of(joining, app_organizations, billing, features, plans, entitlements, sso_endpoints),
     *operations_of(sso_logout, sso_oidc),
-    *operations_of(scim, customer_imports),
+    *operations_of(scim, setup_links, setup_pages, customer_imports),
     *operations_of(
         oauth_clients,
         oauth_resources,

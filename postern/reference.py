@@ -616,6 +616,8 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
     "ProjectSettings.frequencyCap": 10,
     "SettingsChange.frequencyCap": 10,
     "connectionId": identifier("ssoConnection"),
+    "ssoConnectionId": identifier("ssoConnection"),
+    "directoryConnectionId": identifier("directory"),
     "allowLoops": False,
     "maxRunsPerHour": 1,
     "groups": "memberOf",

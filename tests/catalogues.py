@@ -49,7 +49,7 @@ the events of its delivery: {campaign_events}.
 In these events, `subject` is the subject that the contact received, or null if the message was never composed.
 
 Events about e-mail also have {email_fields}.
-Events about customers, organizations and invitations have `test: true` if a
+Events about customers, organizations, invitations and setup links have `test: true` if a
 [TEST key or session](api.md#live-and-test-keys) caused them and their actor is not the key: it is the customer who uses
 the key or session, or Postern (`SYSTEM`) if an e-mail to a customer could not be sent (`customer.mail_failed`). Fields
 marked with `?` are left out when there is nothing to say. If an event would be larger than 20 kB, `data` has
@@ -94,7 +94,7 @@ def problem_catalogue() -> str:
     return NOTE + PROBLEMS + "\n" + "\n".join(lines) + "\n"
 
 
-_TITLES = {"email": "E-mail", "sso": "Single sign-on"}
+_TITLES = {"email": "E-mail", "sso": "Single sign-on", "setup_link": "Setup links"}
 
 
 def event_catalogue() -> str:

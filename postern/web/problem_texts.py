@@ -36,6 +36,31 @@ PROBLEM_TEXTS: dict[str, Text] = {
         "This link is no longer valid. Use the latest invitation that you received, or ask for a new one."
     ),
     "invitation_closed": text("This invitation was accepted, withdrawn or has expired. Ask for a new one."),
+    "setup_link_missing": text(
+        "This link is not valid in this browser. Open the link that you received, in the browser in which you began."
+    ),
+    "setup_link_closed": text(
+        "This link is finished, was withdrawn or has expired. Ask the person who sent it for a new one."
+    ),
+    "setup_link_in_use": text(
+        "This link was opened in another browser. Go on there. If that was not you, tell the person who sent the link."
+    ),
+    "setup_step_not_allowed": text("This link does not allow that. Ask the person who sent it."),
+    "setup_connection_active": text(
+        "Single sign-on is active, so this link cannot change it. Ask the person who sent the link."
+    ),
+    "setup_test_missing": text("Test the sign-in with these settings first."),
+    "sso_connection_missing": text("The connection was deleted. Choose your identity provider again."),
+    "sso_connection_incomplete": text("Something is missing. See below what to complete."),
+    "sso_domain_served": text("Another connection is active for this domain. Ask the person who sent the link."),
+    "metadata_unreachable": text("The metadata could not be fetched. Check the URL, or paste the metadata itself."),
+    "metadata_refused": text("This is not the metadata of a SAML identity provider, or a part of it is wrong."),
+    "metadata_too_large": text("The metadata is too large."),
+    "domain_listed": text("This domain is in the list already."),
+    "domain_taken": text("Another organization has verified this domain."),
+    "record_changed": text("Something has changed meanwhile. Check it and try again."),
+    "organization_domain_missing": text("This domain was removed."),
+    "directory_connection_missing": text("The connection was deleted, or was created twice. Try again."),
     "organization_suspended": text("This organization does not take new members at the moment."),
     "foreign_form": text("This form was sent from another website. Open the page again and send it from there."),
     "not_found": text("This page does not exist. Check the link."),
@@ -49,6 +74,9 @@ INVALID_TEXTS: dict[str, Text] = {
         "This link does not lead back to an app that is allowed here. Go back to the app and start again."
     ),
     "passkey_missing": text("Your browser sent no passkey. Passkeys need JavaScript: switch it on and try again."),
+    "invalid_domain": text("This is not a domain. Enter it like example.com, without https:// and without paths."),
+    "public_suffix": text("This is the ending of many domains. Enter the domain of your organization."),
+    "public_mailbox_provider": text("Anyone can get an address at this domain. Enter the domain of your organization."),
     "field_missing": text("Fill in all fields."),
     "value_invalid": text("Please check what you entered: something is too short, too long or misspelled."),
     "incomplete_link": text("This link is incomplete. Go back to the app and start again."),

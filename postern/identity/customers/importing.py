@@ -28,7 +28,8 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.operations import add_customer, add_identity, add_other_address
 from postern.identity.customers.passkeys import relying_party
-from postern.identity.customers.providers import ISSUERS, ProviderKey
+from postern.identity.customers.providers import ProviderKey
+from postern.identity.customers.social import ISSUERS
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Invalid, Problem, ProblemError

@@ -129,7 +129,7 @@ async def redeem_at(
     *,
     code: str,
     redirect_uri: str,
-    verifier: str,
+    verifier: str | None,
     client_id: str,
     client_secret: str | None,
     allow_basic: bool = True,
@@ -167,22 +167,20 @@ async def redeem(
     *,
     code: str,
     redirect_uri: str,
-    verifier: str,
+    verifier: str | None,
     client_id: str,
     client_secret: str | None,
     basic: bool,
 ) -> dict[str, Any]:
     """Exchange an authorization code for tokens (RFC 6749 §4.1.3). Returns the provider's response.
 
-    With `basic`, the client's credentials are sent in the Authorization header, otherwise in the form. Raises
-    ProviderTrouble, also if the provider rejects the code.
+    With `basic`, the client's credentials are sent in the Authorization header, otherwise in the form. `verifier` is
+    None for a provider without PKCE. Raises ProviderTrouble, also if the provider rejects the code: GitHub and Slack
+    then answer with status 200 and `error`.
     """
-    form = {
-        "grant_type": "authorization_code",
-        "code": code,
-        "redirect_uri": redirect_uri,
-        "code_verifier": verifier,
-    }
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_uri}
+    if verifier is not None:
+        form["code_verifier"] = verifier
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
     if client_secret is not None and basic:
         # RFC 6749 §2.3.1: both are form-encoded before they are joined.
@@ -194,7 +192,10 @@ async def redeem(
             form["client_secret"] = client_secret
     url = _endpoint_url(world, endpoint)
     outcome = await world.outbound.post(url, urlencode(form).encode(), headers=headers, keep=DOCUMENT_LIMIT)
-    return _json_of(outcome)
+    tokens: dict[str, Any] = _json_of(outcome)
+    if isinstance(tokens.get("error"), str):
+        raise ProviderTrouble(f"The sign-in provider refused the code: {tokens['error'][:100]}")
+    return tokens
 
 
 async def fetch(world: "World", url: str, access_token: object) -> Any:

@@ -53,7 +53,17 @@ FORM_LIMIT = 65_536
 HTML = ("text/html",)
 WITH_PASSKEYS = ("sign-in.html", "passkey.html")
 """Pages that load the script for passkeys, if the project uses passkeys."""
-ICONS = {"accounts.google.com": "GOOGLE", "login.microsoftonline.com": "MICROSOFT", "appleid.apple.com": "APPLE"}
+ICONS = {
+    "accounts.google.com": "GOOGLE",
+    "login.microsoftonline.com": "MICROSOFT",
+    "appleid.apple.com": "APPLE",
+    "gitlab.com": "GITLAB",
+    "discord.com": "DISCORD",
+    "slack.com": "SLACK",
+    "www.linkedin.com": "LINKEDIN",
+    "www.facebook.com": "FACEBOOK",
+    "x.com": "X",
+}
 """The icons of providers by the hosts of their issuers."""
 EMAIL_LIMIT = 254
 """Maximum length of the address that a link can enter into a form, in characters (RFC 5321 §4.5.3.1)."""
@@ -743,7 +753,7 @@ def _language_switch(
 def _icon_of(row: ProviderRow) -> str:
     """The name of a provider's icon; "" if it has none. Only the issuer tells whose sign-in it is, not the name."""
     host = urlsplit(row.issuer).hostname or ""
-    return row.kind if row.kind in ("GITHUB", "APPLE") else ICONS.get(host, "")
+    return row.kind if row.kind in ("GITHUB", "GITLAB", "APPLE") else ICONS.get(host, "")
 
 
 def _shown_time(language: str, moment: datetime | None) -> dict[str, str] | None:

@@ -1,4 +1,4 @@
-"""Sign-in providers of a project (OpenID Connect, GitHub), and the authorization code flow with them.
+"""Sign-in providers of a project (OpenID Connect, OAuth 2.0), and the authorization code flow with them.
 
     start → provider → callback → grant → `auth/token` with the app's own code verifier → session
 
@@ -19,7 +19,7 @@ import structlog
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from postern.identity.customers import oidc, provider_store, store
+from postern.identity.customers import oidc, provider_store, social, store
 from postern.identity.customers.challenge_payloads import (
     Grant,
     LinkingSession,
@@ -62,6 +62,16 @@ from postern.identity.customers.requirements import (
 )
 from postern.identity.customers.rules import is_banned, provider_return_url, require_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
+from postern.identity.customers.social import (
+    ISSUERS,
+    NAMES,
+    SCOPES,
+    SECRET_IN_FORM,
+    WITHOUT_ID_TOKENS,
+    WITHOUT_NONCE,
+    WITHOUT_PKCE,
+    ProviderKind,
+)
 from postern.identity.customers.tokens import HOOK_PROBLEMS, CustomerSignInResult, add_hook_claims, resume_session
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -69,6 +79,7 @@ from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import RawRequest, delete, get, post, put
 from postern.kernel.http.problems import Forbidden, Invalid, Missing
 from postern.kernel.http.responses import HttpResponse
+from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.kernel.values import Body, Deleted, Moment, Record, build_view
 from postern.platform.audit import operations as audit
 from postern.platform.projects.model import Project
@@ -82,16 +93,6 @@ from postern.security.secrets import new_token
 from postern.security.sessions import is_trusted_test
 from postern.web.languages import chosen_language
 
-ProviderKind = Literal["OIDC", "GOOGLE", "MICROSOFT", "APPLE", "GITHUB"]
-ISSUERS: dict[str, str] = {
-    "GOOGLE": "https://accounts.google.com",
-    "MICROSOFT": "https://login.microsoftonline.com/common/v2.0",
-    "APPLE": "https://appleid.apple.com",
-    "GITHUB": "https://github.com",
-}
-"""Issuers of the kinds of providers whose settings need no `issuer`."""
-NAMES = {"GITHUB": "GitHub"}
-"""Display names that differ from the key in title case."""
 OnNewSubject = Literal["REFUSE", "HOLD"]
 RESERVED_KEYS = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", *SSO_PROVIDERS))
 """Keys that no provider can have, because they are the `provider` of identities of other sign-in methods."""
@@ -101,7 +102,7 @@ PROVIDERS_LIMIT = 50
 ProviderKey = Annotated[
     str,
     msgspec.Meta(
-        pattern=r"^[A-Z][A-Z0-9_]{1,39}(?!\n)$",
+        pattern=r"^[A-Z][A-Z0-9_]{0,39}(?!\n)$",
         description="Upper-case letters, digits and `_`, beginning with a letter, such as `GOOGLE`.",
     ),
 ]
@@ -137,6 +138,10 @@ Scopes = Annotated[
 ]
 OpaqueParameter = Annotated[str, msgspec.Meta(max_length=1_000)]
 """A parameter whose content this server does not interpret, such as the `state` of an app."""
+UserName = Annotated[str, msgspec.Meta(max_length=200)]
+NAME_LIMIT = 200
+USER_LIMIT = 4_000
+"""Maximum length of the field `user` in Apple's form, in characters."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
@@ -232,8 +237,9 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> SignInPr
         raise Invalid.at("/issuer", "Send the `issuer` of the OIDC provider.", "required")
     if data.kind == "APPLE":
         _check_apple(data)
-    if data.kind == "GITHUB" and (data.acr_values or data.max_age_seconds is not None):
-        raise Invalid("GitHub sends neither `acr` nor `auth_time`: leave out `acrValues` and `maxAgeSeconds`.")
+    if data.kind in WITHOUT_ID_TOKENS and (data.acr_values or data.max_age_seconds is not None):
+        name = NAMES.get(data.kind, data.kind.title())
+        raise Invalid(f"{name} sends neither `acr` nor `auth_time`: leave out `acrValues` and `maxAgeSeconds`.")
     options = {
         "scopes": data.scopes,
         "trustedEmailDomains": [domain.lower() for domain in data.trusted_email_domains],
@@ -257,7 +263,7 @@ async def set_provider(call: Call, key: str, data: ProviderSettings) -> SignInPr
             key=key,
             kind=data.kind,
             name=data.name or NAMES.get(key) or key.replace("_", " ").title(),
-            issuer=issuer.rstrip("/") if data.kind == "GITHUB" else issuer,
+            issuer=issuer.rstrip("/") if data.kind in WITHOUT_ID_TOKENS else issuer,
             client_id=data.client_id,
             client_secret=call.world.secrets.seal(secret.encode(), _secret_context(call, key)) if secret else None,
             options=options,
@@ -312,8 +318,8 @@ async def start_provider(
     if link is None:
         await reject_if_sso_required(call, project, None)
     endpoint = (
-        f"{row.issuer}/login/oauth/authorize"
-        if row.kind == "GITHUB"
+        social.endpoints_of(row.kind, row.issuer).authorization
+        if row.kind in WITHOUT_ID_TOKENS
         else str((await oidc.discover(call.world, row.issuer))["authorization_endpoint"])
     )
     linking = await _consume_link_token(call, key, link) if link is not None else None
@@ -342,10 +348,11 @@ async def start_provider(
         "redirect_uri": callback_url(call),
         "scope": _scopes(row),
         "state": token,
-        "nonce": nonce,
-        "code_challenge": challenge,
-        "code_challenge_method": "S256",
     }
+    if row.kind not in WITHOUT_ID_TOKENS | WITHOUT_NONCE:
+        parameters["nonce"] = nonce
+    if row.kind not in WITHOUT_PKCE:
+        parameters |= {"code_challenge": challenge, "code_challenge_method": "S256"}
     if row.kind == "APPLE":
         parameters["response_mode"] = "form_post"
     parameters |= _strength_parameters(row)
@@ -369,6 +376,7 @@ async def provider_callback(
     code: OpaqueParameter | None = None,
     error: OpaqueParameter | None = None,
     iss: OpaqueParameter | None = None,
+    user_name: UserName | None = None,
 ) -> HttpResponse:
     """The redirect URI of providers. Redirects the browser to the app's `redirectUrl` with `code`, or with `error`."""
     try:
@@ -384,7 +392,7 @@ async def provider_callback(
     try:
         if error is not None or code is None:
             raise ProviderTrouble("access_denied" if error == "access_denied" else "The provider sent no code.")
-        identity = await _external_identity(call, flow, code, iss)
+        identity = await _external_identity(call, flow, code, iss, _display_name({"name": user_name}))
         issue_code = _issue_link_code if flow.linking else _issue_sign_in_grant
         app_parameters["code"] = await issue_code(call, identity, flow)
     except (
@@ -418,6 +426,7 @@ async def provider_callback(
         "code": "Authorization code.",
         "error": "Error code of the provider (RFC 6749 §4.1.2.1).",
         "iss": "Issuer (RFC 9207).",
+        "user": "Name and address as JSON, which Apple sends at the first sign-in only.",
     },
     media_types=["text/html"],
     status=303,
@@ -429,6 +438,8 @@ async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResp
     """
     form = await request.form()
     parameters = {name: str(form[name]) for name in ("state", "code", "error", "iss") if form.get(name)}
+    if name := _name_from_apple(str(form.get("user") or "")):
+        parameters["userName"] = name
     return _redirect(f"{callback_url(call)}?{urlencode(parameters)}", status=303)
 
 
@@ -602,16 +613,18 @@ def _may_exchange(call: Call, challenge: str | None, verifier: str | None) -> bo
     return verifier is not None and matches_challenge(verifier, challenge)
 
 
-async def _external_identity(call: Call, flow: ProviderSignIn, code: str, iss: str | None) -> ExternalIdentity:
-    """Exchange the code and read the account from the ID token.
+async def _external_identity(
+    call: Call, flow: ProviderSignIn, code: str, iss: str | None, user_name: str | None
+) -> ExternalIdentity:
+    """Exchange the code and read the account from the ID token. `user_name` is the name that Apple sent beside it.
 
     Raises ProviderTrouble, TokenRefused, ProviderMissing.
     """
     row = await provider_store.provider(call.db, project_id=call.project_id, key=flow.key)
     if row is None or not row.enabled:
         raise ProviderMissing
-    if row.kind == "GITHUB":
-        return await _external_identity_of_github(call, row, flow, code)
+    if row.kind in WITHOUT_ID_TOKENS:
+        return await _external_identity_from_api(call, row, flow, code)
     metadata = await oidc.discover(call.world, row.issuer)
     oidc.check_issuer_parameter(metadata, iss)
     tokens = await oidc.redeem_at(
@@ -619,10 +632,10 @@ async def _external_identity(call: Call, flow: ProviderSignIn, code: str, iss: s
         metadata,
         code=code,
         redirect_uri=callback_url(call),
-        verifier=flow.verifier,
+        verifier=None if row.kind in WITHOUT_PKCE else flow.verifier,
         client_id=row.client_id,
         client_secret=_client_secret(call, row),
-        allow_basic=row.kind != "APPLE",
+        allow_basic=row.kind not in SECRET_IN_FORM,
     )
     claims = await oidc.verify_id_token(
         call.world,
@@ -630,7 +643,7 @@ async def _external_identity(call: Call, flow: ProviderSignIn, code: str, iss: s
         tokens.get("id_token"),
         issuer=row.issuer,
         client_id=row.client_id,
-        nonce=flow.nonce,
+        nonce=None if row.kind in WITHOUT_NONCE else flow.nonce,
     )
     _require_strength(row, claims, call.now)
     claims = await oidc.with_user_info(call.world, metadata, tokens, claims)
@@ -638,45 +651,43 @@ async def _external_identity(call: Call, flow: ProviderSignIn, code: str, iss: s
     return ExternalIdentity(
         provider=row.key,
         issuer=claims["iss"],
-        subject=claims["sub"],
+        subject=social.subject_of(row.kind, claims),
         email=email,
         email_verified=email is not None
-        and (_is_true(claims.get("email_verified")) or _is_trusted(row, claims["iss"], email)),
-        name=_display_name(claims),
+        and (social.is_email_verified(row.kind, claims) or _is_trusted(row, claims["iss"], email)),
+        name=_display_name(claims) or (user_name if row.kind == "APPLE" else None),
     )
 
 
-async def _external_identity_of_github(
+async def _external_identity_from_api(
     call: Call, row: ProviderRow, flow: ProviderSignIn, code: str
 ) -> ExternalIdentity:
-    """Exchange the code and read the account from GitHub's API, because GitHub issues no ID tokens."""
+    """Exchange the code and read the account from the API of a provider that issues no ID tokens."""
+    endpoints = social.endpoints_of(row.kind, row.issuer)
+    client_secret = _client_secret(call, row)
     tokens = await oidc.redeem(
         call.world,
-        f"{row.issuer}/login/oauth/access_token",
+        endpoints.token,
         code=code,
         redirect_uri=callback_url(call),
         verifier=flow.verifier,
         client_id=row.client_id,
-        client_secret=_client_secret(call, row),
-        basic=False,
+        client_secret=client_secret,
+        basic=endpoints.basic,
     )
     access_token = tokens.get("access_token")
     if not isinstance(access_token, str):
-        raise ProviderTrouble("GitHub sent no access token.")
-    api = "https://api.github.com" if row.issuer == ISSUERS["GITHUB"] else f"{row.issuer}/api/v3"
-    account = await oidc.fetch(call.world, f"{api}/user", access_token)
-    emails = await oidc.fetch(call.world, f"{api}/user/emails", access_token)
-    if not isinstance(account, dict) or not isinstance(account.get("id"), int) or not isinstance(emails, list):
-        raise ProviderTrouble("GitHub sent an account or addresses in an unexpected format.")
-    primary = next((entry for entry in emails if isinstance(entry, dict) and entry.get("primary") is True), {})
-    email = primary.get("email") if isinstance(primary.get("email"), str) else None
+        raise ProviderTrouble("The sign-in provider sent no access token.")
+    account = await social.read_account(
+        call.world, row.kind, endpoints, access_token, client_secret=client_secret, scopes=_scopes(row)
+    )
     return ExternalIdentity(
         provider=row.key,
         issuer=row.issuer,
-        subject=str(account["id"]),
-        email=email,
-        email_verified=email is not None and primary.get("verified") is True,
-        name=_display_name(account),
+        subject=account.subject,
+        email=account.email,
+        email_verified=account.email_verified,
+        name=_display_name({"name": account.name}),
     )
 
 
@@ -688,6 +699,17 @@ def _display_name(profile: dict[str, Any]) -> str | None:
         if isinstance(name, str)
         else None
     )
+
+
+def _name_from_apple(user: str) -> str | None:
+    """The name in the field `user` of Apple's form, or None. It is not signed, so it is only used as display name."""
+    try:
+        value = read_untrusted_json(user[:USER_LIMIT].encode())
+    except JsonRefused:
+        return None
+    name = value.get("name") if isinstance(value, dict) else None
+    parts = [name.get("firstName"), name.get("lastName")] if isinstance(name, dict) else []
+    return _display_name({"name": " ".join(part for part in parts if isinstance(part, str))[:NAME_LIMIT]})
 
 
 def _error_description(trouble: Exception) -> str:
@@ -754,13 +776,7 @@ def _require_strength(row: ProviderRow, claims: dict[str, Any], now: Moment) -> 
 
 
 def _scopes(row: ProviderRow) -> str:
-    default = {"GITHUB": "read:user user:email", "APPLE": "openid email name"}
-    return row.options.get("scopes") or default.get(row.kind, "openid email profile")
-
-
-def _is_true(value: object) -> bool:
-    """Whether a claim is true; some providers send it as a string."""
-    return value is True or value == "true"
+    return row.options.get("scopes") or SCOPES.get(row.kind, "openid email profile")
 
 
 def _is_trusted(row: ProviderRow, issuer: str, email: str) -> bool:

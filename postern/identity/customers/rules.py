@@ -27,7 +27,7 @@ from postern.protocols.mail.address import (
 )
 from postern.security.secrets import Secrets
 
-PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{1,39}$")
+PROVIDER = re.compile(r"^[A-Z][A-Z0-9_]{0,39}$")
 COMMON_ENDINGS = (".com", ".org", ".net", ".io", ".co", ".de", ".uk", ".fr", ".eu", ".edu", ".example")
 """Common ends of addresses. The trigram index on `customers.search` finds too many rows for them."""
 TRIGRAM = 3

@@ -30,7 +30,7 @@ CREDENTIALS: dict[Kind, str] = {
 }
 """What error messages call each kind, in the order in which they name several."""
 Environment = Literal["LIVE", "TEST"]
-ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "TEST_KEY", "SYSTEM", "SSO", "SCIM", "STAFF"]
+ActorType = Literal["CUSTOMER", "DEVELOPER", "API_KEY", "TEST_KEY", "SYSTEM", "SSO", "SCIM", "STAFF", "SETUP_LINK"]
 """`API_KEY` is a key of the environment LIVE, `TEST_KEY` one of the environment TEST."""
 
 

@@ -52,7 +52,7 @@ class Event(EventFields):
     """The contact that the event concerns, or null."""
 
 
-TEST_MARKED_AREAS: Final = ("customer", "invitation", "organization")
+TEST_MARKED_AREAS: Final = ("customer", "invitation", "organization", "setup_link")
 """First words of event names. The data of these events has `test: true` if a TEST key caused them but is not their
 actor: the actor is a customer, for example."""
 
@@ -112,6 +112,7 @@ _NAMES = {
     " banned unbanned updated metadata_updated roles_updated linked unlinked identity_held mail_failed deleted",
     "organization": "created updated deleted member_added member_removed domain_verified domain_lapsed",
     "invitation": "created resent accepted revoked expired",
+    "setup_link": "created opened completed revoked",
     "sso": "activated deactivated signed_in certificate_expiring metadata_changed metadata_failing",
     "entitlement": "changed expired",
     "hook": "failed recovered",

@@ -24,7 +24,7 @@ class CommonEventData(Record):
 
 
 class CausedEventData(CommonEventData):
-    """Data of events about customers, organizations and invitations."""
+    """Data of events about customers, organizations, invitations and setup links."""
 
     test: bool = False
     """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
@@ -597,6 +597,15 @@ class InvitationAcceptedData(CausedEventData):
     """Id of the customer who accepted it."""
 
 
+class SetupLinkEventData(CausedEventData):
+    """Data of events about a setup link. `id` is the id of the link."""
+
+    organization_id: UUID
+    """Id of the organization."""
+    steps: list[str] | None = None
+    """What the link permits, in `setup_link.created`: DOMAIN, SSO, SCIM."""
+
+
 class SsoEventData(CommonEventData):
     """Data of events about a single sign-on connection. `id` is the id of the connection."""
 
@@ -821,6 +830,14 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("invitation.accepted", InvitationAcceptedData, "An invitation was accepted."),
         ("invitation.revoked", InvitationEventData, "An invitation was revoked."),
         ("invitation.expired", InvitationEventData, "An invitation expired."),
+        (
+            "setup_link.created",
+            SetupLinkEventData,
+            "A setup link was created for the administrator of an organization.",
+        ),
+        ("setup_link.opened", SetupLinkEventData, "A setup link was opened, and bound to the browser that opened it."),
+        ("setup_link.completed", SetupLinkEventData, "The administrator has completed the setup."),
+        ("setup_link.revoked", SetupLinkEventData, "A setup link was revoked."),
         ("sso.activated", SsoEventData, "A single sign-on connection was activated."),
         ("sso.deactivated", SsoEventData, "A single sign-on connection was deactivated."),
         ("sso.signed_in", SsoSignedInData, "A customer signed in with single sign-on."),

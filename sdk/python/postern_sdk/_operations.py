@@ -3239,6 +3239,41 @@ LIST_DIRECTORY_GROUPS = Operation(
     page="links",
     permission="scim:read",
 )
+LIST_SETUP_LINKS = Operation(
+    "listSetupLinks",
+    "GET",
+    "/projects/{projectId}/b2b/organizations/{id}/setup-links",
+    "json",
+    result="SetupLink",
+    page="links",
+    permission="organizations:read",
+)
+CREATE_SETUP_LINK = Operation(
+    "createSetupLink",
+    "POST",
+    "/projects/{projectId}/b2b/organizations/{id}/setup-links",
+    "json",
+    result="SetupLinkWithUrl",
+    permission="organizations:write",
+    body="json",
+    media_type="application/json",
+)
+GET_SETUP_LINK = Operation(
+    "getSetupLink",
+    "GET",
+    "/projects/{projectId}/b2b/organizations/{id}/setup-links/{linkId}",
+    "json",
+    result="SetupLink",
+    permission="organizations:read",
+)
+REVOKE_SETUP_LINK = Operation(
+    "revokeSetupLink",
+    "DELETE",
+    "/projects/{projectId}/b2b/organizations/{id}/setup-links/{linkId}",
+    "json",
+    result="SetupLink",
+    permission="organizations:write",
+)
 IMPORT_CUSTOMER_ROWS = Operation(
     "importCustomerRows",
     "POST",

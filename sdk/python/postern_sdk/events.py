@@ -101,6 +101,10 @@ __all__ = [
     "OrganizationMemberAddedEvent",
     "OrganizationMemberRemovedEvent",
     "OrganizationUpdatedEvent",
+    "SetupLinkCompletedEvent",
+    "SetupLinkCreatedEvent",
+    "SetupLinkOpenedEvent",
+    "SetupLinkRevokedEvent",
     "SsoActivatedEvent",
     "SsoCertificateExpiringEvent",
     "SsoDeactivatedEvent",
@@ -729,6 +733,34 @@ class InvitationExpiredEvent(WebhookEvent, frozen=True, kw_only=True):
     type: Literal["invitation.expired"] = "invitation.expired"
 
 
+class SetupLinkCreatedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A setup link was created for the administrator of an organization."""
+
+    data: types.SetupLinkEventData
+    type: Literal["setup_link.created"] = "setup_link.created"
+
+
+class SetupLinkOpenedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A setup link was opened, and bound to the browser that opened it."""
+
+    data: types.SetupLinkEventData
+    type: Literal["setup_link.opened"] = "setup_link.opened"
+
+
+class SetupLinkCompletedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """The administrator has completed the setup."""
+
+    data: types.SetupLinkEventData
+    type: Literal["setup_link.completed"] = "setup_link.completed"
+
+
+class SetupLinkRevokedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A setup link was revoked."""
+
+    data: types.SetupLinkEventData
+    type: Literal["setup_link.revoked"] = "setup_link.revoked"
+
+
 class SsoActivatedEvent(WebhookEvent, frozen=True, kw_only=True):
     """A single sign-on connection was activated."""
 
@@ -881,6 +913,10 @@ Event: TypeAlias = (
     | InvitationAcceptedEvent
     | InvitationRevokedEvent
     | InvitationExpiredEvent
+    | SetupLinkCreatedEvent
+    | SetupLinkOpenedEvent
+    | SetupLinkCompletedEvent
+    | SetupLinkRevokedEvent
     | SsoActivatedEvent
     | SsoDeactivatedEvent
     | SsoSignedInEvent
@@ -983,6 +1019,10 @@ BY_TYPE: dict[str, type[WebhookEvent]] = {
     "invitation.accepted": InvitationAcceptedEvent,
     "invitation.revoked": InvitationRevokedEvent,
     "invitation.expired": InvitationExpiredEvent,
+    "setup_link.created": SetupLinkCreatedEvent,
+    "setup_link.opened": SetupLinkOpenedEvent,
+    "setup_link.completed": SetupLinkCompletedEvent,
+    "setup_link.revoked": SetupLinkRevokedEvent,
     "sso.activated": SsoActivatedEvent,
     "sso.deactivated": SsoDeactivatedEvent,
     "sso.signed_in": SsoSignedInEvent,

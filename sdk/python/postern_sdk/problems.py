@@ -805,6 +805,14 @@ class SessionMissing(NotFoundError):
     """`session_missing` (404): There is no such session."""
 
 
+class SetupLinkClosed(ConflictError):
+    """`setup_link_closed` (409): This setup link is completed, revoked or expired; create another one."""
+
+
+class SetupLinkMissing(NotFoundError):
+    """`setup_link_missing` (404): There is no such setup link."""
+
+
 class SignInBlocked(ForbiddenError):
     """`sign_in_blocked` (403): This account is not allowed to sign in."""
 
@@ -1037,6 +1045,10 @@ class TooManySenders(UnprocessableEntityError):
     """`too_many_senders` (422): A project can have at most 20 single senders. Delete one, or verify a domain."""
 
 
+class TooManySetupLinks(UnprocessableEntityError):
+    """`too_many_setup_links` (422): An organization has at most 10 open setup links; revoke some first."""
+
+
 class TooManySsoConnections(UnprocessableEntityError):
     """`too_many_sso_connections` (422): An organization has at most 50 connections; remove some first."""
 
@@ -1254,6 +1266,8 @@ BY_CODE: dict[str, type[APIError]] = {
     "sender_not_needed": SenderNotNeeded,
     "sender_verified": SenderVerified,
     "session_missing": SessionMissing,
+    "setup_link_closed": SetupLinkClosed,
+    "setup_link_missing": SetupLinkMissing,
     "sign_in_blocked": SignInBlocked,
     "sign_in_failed": SignInFailed,
     "sign_in_locked": SignInLocked,
@@ -1304,6 +1318,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "too_many_requests": TooManyRequests,
     "too_many_roles": TooManyRoles,
     "too_many_senders": TooManySenders,
+    "too_many_setup_links": TooManySetupLinks,
     "too_many_sso_connections": TooManySsoConnections,
     "too_many_streams": TooManyStreams,
     "too_many_templates": TooManyTemplates,

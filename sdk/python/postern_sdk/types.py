@@ -292,6 +292,12 @@ if TYPE_CHECKING:
     SettingsChangeTransport: TypeAlias = Literal["capture", "direct", "relay", "ses"] | str
     SettingsChangeFallbackTransports: TypeAlias = Literal["direct", "relay", "ses"] | str
     SettingsChangeOnAmbiguous: TypeAlias = Literal["hold", "retry"] | str
+    SetupLinkSteps: TypeAlias = Literal["DOMAIN", "SCIM", "SSO"] | str
+    SetupLinkStatus: TypeAlias = Literal["COMPLETED", "EXPIRED", "OPENED", "PENDING", "REVOKED"] | str
+    SetupLinkProvider: TypeAlias = Literal["ENTRA", "GOOGLE", "JUMPCLOUD", "OIDC", "OKTA", "SAML"] | str
+    SetupLinkWithUrlSteps: TypeAlias = Literal["DOMAIN", "SCIM", "SSO"] | str
+    SetupLinkWithUrlStatus: TypeAlias = Literal["COMPLETED", "EXPIRED", "OPENED", "PENDING", "REVOKED"] | str
+    SetupLinkWithUrlProvider: TypeAlias = Literal["ENTRA", "GOOGLE", "JUMPCLOUD", "OIDC", "OKTA", "SAML"] | str
     SignInChangeMethods: TypeAlias = Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str
     SignInChangeVerifyEmail: TypeAlias = Literal["LATER", "REQUIRED"] | str
     SignInChangeSecurityMails: TypeAlias = (
@@ -300,7 +306,12 @@ if TYPE_CHECKING:
     SignInChangeContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
     SignInChangeDefaultLanguage: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
     SignInChangeClientRegistration: TypeAlias = Literal["OFF", "OPEN", "TOKEN"] | str
-    SignInProviderKind: TypeAlias = Literal["APPLE", "GITHUB", "GOOGLE", "MICROSOFT", "OIDC"] | str
+    SignInProviderKind: TypeAlias = (
+        Literal[
+            "APPLE", "DISCORD", "FACEBOOK", "GITHUB", "GITLAB", "GOOGLE", "LINKEDIN", "MICROSOFT", "OIDC", "SLACK", "X"
+        ]
+        | str
+    )
     SignInProviderOnNewSubject: TypeAlias = Literal["HOLD", "REFUSE"] | str
     SignInSettingsMethods: TypeAlias = Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str
     SignInSettingsVerifyEmail: TypeAlias = Literal["LATER", "REQUIRED"] | str
@@ -478,6 +489,12 @@ else:
     SettingsChangeTransport = str
     SettingsChangeFallbackTransports = str
     SettingsChangeOnAmbiguous = str
+    SetupLinkSteps = str
+    SetupLinkStatus = str
+    SetupLinkProvider = str
+    SetupLinkWithUrlSteps = str
+    SetupLinkWithUrlStatus = str
+    SetupLinkWithUrlProvider = str
     SignInChangeMethods = str
     SignInChangeVerifyEmail = str
     SignInChangeSecurityMails = str
@@ -1621,7 +1638,7 @@ class CapturedMessage(Record, frozen=True, kw_only=True):
 
 
 class CausedEventData(Record, frozen=True, kw_only=True):
-    """Data of events about customers, organizations and invitations."""
+    """Data of events about customers, organizations, invitations and setup links."""
 
     id: str
     """Id of the record that the event is about."""
@@ -6205,6 +6222,104 @@ class SettingsChange(Record, frozen=True, kw_only=True):
     """Sign-in settings for customers."""
     extra: dict[str, Any] | UnsetType = UNSET
     """Further settings, merged with the stored ones by name; null removes a name. At most 64 KiB in all, as JSON."""
+
+
+class SetupLink(Record, frozen=True, kw_only=True):
+    """A link with which an administrator of an organization sets it up."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    project_id: str
+    """Id of the project."""
+    organization_id: str
+    """Id of the organization."""
+    steps: list[SetupLinkSteps]
+    """The steps, in order."""
+    assignable_roles: list[str]
+    """Roles besides MEMBER that the administrator may give to groups of the directory."""
+    email: str | None
+    """E-mail address."""
+    status: SetupLinkStatus
+    """PENDING until it is opened, then OPENED until it is COMPLETED by the administrator, REVOKED or EXPIRED."""
+    provider: SetupLinkProvider | None
+    """The provider that the administrator has chosen."""
+    sso_connection_id: str | None
+    """The connection that the link has created; that of an earlier link of the organization is taken over."""
+    directory_connection_id: str | None
+    """The directory connection that the link has created or taken over."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+    opened_at: datetime | None
+    """When the link was opened, and bound to the browser that opened it."""
+    last_used_at: datetime | None
+    """The time of the last request with the link, to within a minute."""
+    completed_at: datetime | None
+    """When the administrator has finished the setup."""
+    revoked_at: datetime | None
+    """When it was revoked (UTC); null if it was not revoked."""
+
+
+class SetupLinkEventData(Record, frozen=True, kw_only=True):
+    """Data of events about a setup link. `id` is the id of the link."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
+    test: bool | None = None
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
+    """
+    organization_id: str
+    """Id of the organization."""
+    steps: list[str] | None = None
+    """What the link permits, in `setup_link.created`: DOMAIN, SSO, SCIM."""
+
+
+class SetupLinkWithUrl(Record, frozen=True, kw_only=True):
+    """A new setup link with its URL, which is not shown again."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    project_id: str
+    """Id of the project."""
+    organization_id: str
+    """Id of the organization."""
+    steps: list[SetupLinkWithUrlSteps]
+    """The steps, in order."""
+    assignable_roles: list[str]
+    """Roles besides MEMBER that the administrator may give to groups of the directory."""
+    email: str | None
+    """E-mail address."""
+    status: SetupLinkWithUrlStatus
+    """PENDING until it is opened, then OPENED until it is COMPLETED by the administrator, REVOKED or EXPIRED."""
+    provider: SetupLinkWithUrlProvider | None
+    """The provider that the administrator has chosen."""
+    sso_connection_id: str | None
+    """The connection that the link has created; that of an earlier link of the organization is taken over."""
+    directory_connection_id: str | None
+    """The directory connection that the link has created or taken over."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    expires_at: datetime
+    """When it expires (UTC); null if it does not expire."""
+    opened_at: datetime | None
+    """When the link was opened, and bound to the browser that opened it."""
+    last_used_at: datetime | None
+    """The time of the last request with the link, to within a minute."""
+    completed_at: datetime | None
+    """When the administrator has finished the setup."""
+    revoked_at: datetime | None
+    """When it was revoked (UTC); null if it was not revoked."""
+    url: str
+    """The URL."""
 
 
 class SignInChange(Record, frozen=True, kw_only=True):

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import postern.web.pages
+from postern.identity.setup_links.guides import GUIDES, shown_steps
+from postern.identity.setup_links.pages import STATUS_TEXTS, TITLES
 from postern.web.languages import LANGUAGES
 from postern.web.pages import FOLDER, page
 from postern.web.problem_texts import PROBLEM_TEXTS
@@ -25,7 +27,7 @@ AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min
 PARTIALS = ("layout.html", "back.html", "onwards.html", "passkey-messages.html", "provider-icon.html")
 NAMES = sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS)
 EMAIL = "maximiliane.oberhausen-schmitt@kaffeehaus-linden.example.com"
-PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple"]
+PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple", "GitLab", "Discord", "Slack", "LinkedIn", "Facebook", "X"]
 
 MEASURE = """
 <!doctype html><html lang="en"><meta charset="utf-8"><title>pages</title>{frames}<pre id="result"></pre>
@@ -53,6 +55,35 @@ addEventListener("load", async () => {{
 }});
 </script>
 """
+
+
+def setup_values() -> dict[str, object]:
+    """The values of the pages of setup links."""
+    url = "https://postern.kaffeehaus-linden.example.com/sso/saml/01a22643-f7cc-78a5-bc64-0219e1feb908"
+    values = {"entity_id": url, "acs_url": f"{url}/acs", "base_url": url, "token": "scim_" + "x" * 46}
+    record = {"record_name": f"_postern-verification.{EMAIL[-31:]}", "record": "postern-verification=" + "x" * 32}
+    domain = {"id": "1", "domain": EMAIL[-31:], "status": STATUS_TEXTS["PENDING"], "verified": False, "removable": True}
+    return {
+        **dict.fromkeys(("entered", "overview", "change_url", "test_url", "metadata_url", "issuer", "client_id"), url),
+        **dict.fromkeys(("provider", "chosen"), "Microsoft Entra ID"),
+        **dict.fromkeys(("configured", "tested", "received", "supported", "connected", "may_add_domain"), True),
+        **dict.fromkeys(("active", "has_secret", "accepted"), False),
+        **dict.fromkeys(("user_count", "group_count"), 12),
+        "domain": EMAIL[-31:],
+        "steps": [{"title": title, "url": "/x", "done": False} for title in TITLES.values()],
+        "guide": shown_steps(GUIDES["ENTRA"].sso + GUIDES["OKTA"].scim, values),
+        "settings": [{"label": "Entity ID", "value": url}],
+        "takes": ["client", "url", "xml"],
+        "checks": [{"step": "audience", "ok": False, "detail": f"The audience is {url}/x."}],
+        "refused": [
+            {"method": "PATCH", "path": f"/Users/{url[-36:]}", "status": 400, "detail": "The path is unknown."}
+        ],
+        "domains": [{**domain, **record}],
+        "domain_names": [EMAIL[-31:]],
+        "offered": [{"key": key, "name": guide.name} for key, guide in GUIDES.items()],
+        "roles": ["BILLING_ADMINISTRATOR"],
+        "groups": [{"id": str(number), "name": "Platform administrators", "role": ""} for number in range(2)],
+    }
 
 
 def rendered(name: str, language: str, *, dark: bool = False) -> str:
@@ -90,6 +121,7 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "scopes": [PROBLEM_TEXTS["not_found"]],
         "methods": ["PASSWORD", "EMAIL_CODE"],
         "providers": [{"name": text, "url": "/x", "icon": text.upper()} for text in PROVIDERS],
+        **setup_values(),
         "qr": {"size": 20, "path": "M0 0h1v1z"},
         "foot_links": [{"url": "/x", "text": PROBLEM_TEXTS["customer_banned"]}] * 3,
         "until": {"iso": "2026-01-31T12:00:00Z", "text": "12:00 UTC"},

@@ -4836,6 +4836,175 @@ class AsyncOrganizationsMembers:
         )
 
 
+class AsyncOrganizationsSetupLinks:
+    """The methods of `client.organizations.setup_links`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncPaged[types.SetupLink]:
+        """List the setup links of an organization, newest first.
+
+        Links are kept for 90 days after their expiry.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            limit: Maximum number of records.
+            cursor: The cursor from the previous response, with the same filters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+        """
+        return self._client._list(
+            operations.LIST_SETUP_LINKS,
+            (id,),
+            query={"limit": limit, "cursor": cursor},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def create(
+        self,
+        id: str,
+        *,
+        steps: Sequence[Literal["DOMAIN", "SCIM", "SSO"] | str] | NotGiven = NOT_GIVEN,
+        expires_in_days: int | NotGiven = NOT_GIVEN,
+        email: str | None | NotGiven = NOT_GIVEN,
+        assignable_roles: Sequence[str] | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SetupLinkWithUrl:
+        """Create a link with which an administrator of the organization sets it up on a hosted page, without an
+        account.
+
+        The page leads through the permitted `steps`: add and verify domains, create, test and activate a single
+        sign-on connection, connect a directory (SCIM). `url` is not returned again; with `email`, it is also
+        mailed. The first browser that opens the link can use it until `expiresAt` (1 to 30 days), all others are
+        refused.
+
+        The steps SSO and SCIM also need the permissions `sso:write` and `scim:write`, because the link grants
+        them for this organization. Every change is in the audit log, with the actor type `SETUP_LINK`.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            steps: What the administrator may set up.
+            expires_in_days: Number of days until the invitation expires. Default: `7`.
+            email: Address of the administrator. If it is set, the link is mailed there.
+            assignable_roles: Roles besides MEMBER that the administrator may give to groups of the directory.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            OrganizationSuspended
+            RoleUnknown
+            TooManySetupLinks
+        """
+        return await self._client._call(
+            operations.CREATE_SETUP_LINK,
+            (id,),
+            body={
+                "steps": steps,
+                "expiresInDays": expires_in_days,
+                "email": email,
+                "assignableRoles": assignable_roles,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    async def get(
+        self,
+        id: str,
+        link_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SetupLink:
+        """Get a setup link: whether it was opened and completed, and the connections that it has created.
+
+        Permission: `organizations:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            link_id: The link id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SetupLinkMissing
+        """
+        return await self._client._call(
+            operations.GET_SETUP_LINK,
+            (
+                id,
+                link_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    async def revoke(
+        self,
+        id: str,
+        link_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SetupLink:
+        """Revoke a setup link.
+
+        It stops working with the next request; what it has set up stays.
+
+        Returns 409 if it is completed, revoked or expired.
+
+        Permission: `organizations:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            link_id: The link id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            OrganizationMissing
+            SetupLinkClosed
+            SetupLinkMissing
+        """
+        return await self._client._call(
+            operations.REVOKE_SETUP_LINK,
+            (
+                id,
+                link_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
 class AsyncWebhooksDeliveries:
     """The methods of `client.webhooks.deliveries`."""
 
@@ -13412,6 +13581,11 @@ class AsyncOrganizations:
         """Methods of `client.organizations.members`."""
         return AsyncOrganizationsMembers(self._client)
 
+    @cached_property
+    def setup_links(self) -> AsyncOrganizationsSetupLinks:
+        """Methods of `client.organizations.setup_links`."""
+        return AsyncOrganizationsSetupLinks(self._client)
+
     def list(
         self,
         *,
@@ -13758,6 +13932,7 @@ class AsyncPages:
         code: str | None = None,
         error: str | None = None,
         iss: str | None = None,
+        user_name: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13770,6 +13945,7 @@ class AsyncPages:
             code: Code.
             error: Error.
             iss: Iss.
+            user_name: User name.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13779,7 +13955,7 @@ class AsyncPages:
         return await self._client._call(
             operations.PROVIDER_CALLBACK,
             (),
-            query={"state": state, "code": code, "error": error, "iss": iss},
+            query={"state": state, "code": code, "error": error, "iss": iss, "userName": user_name},
             project=project,
             timeout=timeout,
         )
@@ -13791,6 +13967,7 @@ class AsyncPages:
         code: str | NotGiven = NOT_GIVEN,
         error: str | NotGiven = NOT_GIVEN,
         iss: str | NotGiven = NOT_GIVEN,
+        user: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -13805,13 +13982,14 @@ class AsyncPages:
             code: Authorization code.
             error: Error code of the provider (RFC 6749 §4.1.2.1).
             iss: Issuer (RFC 9207).
+            user: Name and address as JSON, which Apple sends at the first sign-in only.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
         """
         return await self._client._call(
             operations.PROVIDER_CALLBACK_BY_FORM,
             (),
-            body={"state": state, "code": code, "error": error, "iss": iss},
+            body={"state": state, "code": code, "error": error, "iss": iss, "user": user},
             project=project,
             timeout=timeout,
         )
@@ -15465,7 +15643,11 @@ class AsyncProviders:
         key: str,
         *,
         client_id: str,
-        kind: Literal["APPLE", "GITHUB", "GOOGLE", "MICROSOFT", "OIDC"] | str | NotGiven = NOT_GIVEN,
+        kind: Literal[
+            "APPLE", "DISCORD", "FACEBOOK", "GITHUB", "GITLAB", "GOOGLE", "LINKEDIN", "MICROSOFT", "OIDC", "SLACK", "X"
+        ]
+        | str
+        | NotGiven = NOT_GIVEN,
         client_secret: str | None | NotGiven = NOT_GIVEN,
         name: str | None | NotGiven = NOT_GIVEN,
         issuer: str | None | NotGiven = NOT_GIVEN,

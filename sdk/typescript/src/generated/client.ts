@@ -168,6 +168,7 @@ import type {
   NewProject,
   NewRole,
   NewSender,
+  NewSetupLink,
   NewSiteBounce,
   NewSiteSuspension,
   NewSsoConnection,
@@ -232,6 +233,8 @@ import type {
   SendResult,
   Sender,
   SenderToken,
+  SetupLink,
+  SetupLinkWithUrl,
   SignInLinkRequest,
   SignInProvider,
   SsoConnection,
@@ -766,6 +769,8 @@ export interface PagesProviderCallbackParams {
   error?: string | undefined;
   /** Iss. */
   iss?: string | undefined;
+  /** User name. */
+  userName?: string | undefined;
 }
 
 /** Parameters of `pages.submitProviderCallback`. */
@@ -778,6 +783,8 @@ export interface PagesSubmitProviderCallbackParams {
   error?: string | undefined;
   /** Issuer (RFC 9207). */
   iss?: string | undefined;
+  /** Name and address as JSON, which Apple sends at the first sign-in only. */
+  user?: string | undefined;
 }
 
 /** Parameters of `customers.identityRequests.list`. */
@@ -1770,6 +1777,14 @@ export interface DirectoriesListUsersParams {
 
 /** Parameters of `directories.listGroups`. */
 export interface DirectoriesListGroupsParams {
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** The cursor from the previous response, with the same filters. */
+  cursor?: string | undefined;
+}
+
+/** Parameters of `organizations.setupLinks.list`. */
+export interface OrganizationsSetupLinksListParams {
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -6773,6 +6788,7 @@ export interface OrganizationsApi {
    * Problems: `organization_missing`, `plan_missing`, `too_many_requests`, `database_away`.
    */
   setPlan(organizationId: string, params: PlanChoice, options?: RequestOptions): Promise<void>;
+  readonly setupLinks: OrganizationsSetupLinksApi;
 }
 
 /** The methods of `client.organizations.members`. */
@@ -7644,6 +7660,64 @@ export interface DirectoriesApi {
    * Problems: `organization_missing`, `directory_connection_missing`, `too_many_requests`, `database_away`.
    */
   listGroups(id: string, connId: string, params?: DirectoriesListGroupsParams, options?: RequestOptions): PagePromise<DirectoryGroup>;
+}
+
+/** The methods of `client.organizations.setupLinks`. */
+export interface OrganizationsSetupLinksApi {
+  /**
+   * List the setup links of an organization, newest first
+   *
+   * Links are kept for 90 days after their expiry.
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `too_many_requests`, `database_away`.
+   */
+  list(id: string, params?: OrganizationsSetupLinksListParams, options?: RequestOptions): PagePromise<SetupLink>;
+  /**
+   * Create a link with which an administrator of the organization sets it up on a hosted page, without an account
+   *
+   * The page leads through the permitted `steps`: add and verify domains, create, test and activate a single sign-on
+   * connection, connect a directory (SCIM). `url` is not returned again; with `email`, it is also mailed. The first
+   * browser that opens the link can use it until `expiresAt` (1 to 30 days), all others are refused.
+   *
+   * The steps SSO and SCIM also need the permissions `sso:write` and `scim:write`, because the link grants them for
+   * this organization. Every change is in the audit log, with the actor type `SETUP_LINK`.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `organization_suspended`, `too_many_setup_links`, `role_unknown`,
+   * `too_many_requests`, `database_away`.
+   */
+  create(id: string, params: NewSetupLink, options?: RequestOptions): Promise<SetupLinkWithUrl>;
+  /**
+   * Get a setup link: whether it was opened and completed, and the connections that it has created
+   *
+   * Permission: `organizations:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `setup_link_missing`, `too_many_requests`, `database_away`.
+   */
+  get(id: string, linkId: string, options?: RequestOptions): Promise<SetupLink>;
+  /**
+   * Revoke a setup link
+   *
+   * It stops working with the next request; what it has set up stays.
+   *
+   * Returns 409 if it is completed, revoked or expired.
+   *
+   * Permission: `organizations:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `organization_missing`, `setup_link_missing`, `setup_link_closed`, `too_many_requests`, `database_away`.
+   */
+  revoke(id: string, linkId: string, options?: RequestOptions): Promise<SetupLink>;
 }
 
 /** The methods of `client.oauthClients`. */

@@ -440,6 +440,10 @@ directories.delete DELETE /projects/{projectId}/b2b/organizations/{id}/directory
 directories.rotateToken POST /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/rotate-token j
 directories.listUsers GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/users ql
 directories.listGroups GET /projects/{projectId}/b2b/organizations/{id}/directory-connections/{connId}/groups ql
+organizations.setupLinks.list GET /projects/{projectId}/b2b/organizations/{id}/setup-links ql
+organizations.setupLinks.create POST /projects/{projectId}/b2b/organizations/{id}/setup-links j
+organizations.setupLinks.get GET /projects/{projectId}/b2b/organizations/{id}/setup-links/{linkId}
+organizations.setupLinks.revoke DELETE /projects/{projectId}/b2b/organizations/{id}/setup-links/{linkId}
 customers.importRows POST /projects/{projectId}/customers/import/rows j
 oauthClients.list GET /projects/{projectId}/oauth-clients ql
 oauthClients.create POST /projects/{projectId}/oauth-clients j

@@ -650,6 +650,12 @@ export class SenderVerified extends ConflictError {}
 /** 404 `session_missing`: There is no such session. */
 export class SessionMissing extends NotFoundError {}
 
+/** 409 `setup_link_closed`: This setup link is completed, revoked or expired; create another one. */
+export class SetupLinkClosed extends ConflictError {}
+
+/** 404 `setup_link_missing`: There is no such setup link. */
+export class SetupLinkMissing extends NotFoundError {}
+
 /** 403 `sign_in_blocked`: This account is not allowed to sign in. */
 export class SignInBlocked extends ForbiddenError {}
 
@@ -834,6 +840,9 @@ export class TooManyRoles extends BadRequestError {}
 
 /** 422 `too_many_senders`: A project can have at most 20 single senders. Delete one, or verify a domain. */
 export class TooManySenders extends UnprocessableEntityError {}
+
+/** 422 `too_many_setup_links`: An organization has at most 10 open setup links; revoke some first. */
+export class TooManySetupLinks extends UnprocessableEntityError {}
 
 /** 422 `too_many_sso_connections`: An organization has at most 50 connections; remove some first. */
 export class TooManySsoConnections extends UnprocessableEntityError {}
@@ -1045,6 +1054,8 @@ export const PROBLEMS = {
   SenderNotNeeded,
   SenderVerified,
   SessionMissing,
+  SetupLinkClosed,
+  SetupLinkMissing,
   SignInBlocked,
   SignInFailed,
   SignInLocked,
@@ -1095,6 +1106,7 @@ export const PROBLEMS = {
   TooManyRequests,
   TooManyRoles,
   TooManySenders,
+  TooManySetupLinks,
   TooManySsoConnections,
   TooManyStreams,
   TooManyTemplates,

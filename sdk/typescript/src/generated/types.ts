@@ -1244,7 +1244,7 @@ export interface CapturedMessagePage {
   nextCursor: string | null;
 }
 
-/** Data of events about customers, organizations and invitations. */
+/** Data of events about customers, organizations, invitations and setup links. */
 export interface CausedEventData {
   /** Id of the record that the event is about. */
   id: string;
@@ -5228,6 +5228,18 @@ export interface NewSender {
   email: string;
 }
 
+/** A setup link to create. */
+export interface NewSetupLink {
+  /** What the administrator may set up. */
+  steps?: ("DOMAIN" | "SCIM" | "SSO" | (string & {}))[] | undefined;
+  /** Number of days until the invitation expires. Default: `7`. */
+  expiresInDays?: number | undefined;
+  /** Address of the administrator. If it is set, the link is mailed there. */
+  email?: string | null | undefined;
+  /** Roles besides MEMBER that the administrator may give to groups of the directory. */
+  assignableRoles?: string[] | undefined;
+}
+
 /** Why the messages that wait for a site are given up. */
 export interface NewSiteBounce {
   /** Reason, as text. */
@@ -6352,7 +6364,7 @@ export interface ProjectSummary {
 /** Settings of a provider. Only the kind `OIDC` needs an `issuer`. Apple's `clientSecret` is a private key (PEM). */
 export interface ProviderSettings {
   /** Kind of the provider. Default: `"OIDC"`. */
-  kind?: "APPLE" | "GITHUB" | "GOOGLE" | "MICROSOFT" | "OIDC" | (string & {}) | undefined;
+  kind?: "APPLE" | "DISCORD" | "FACEBOOK" | "GITHUB" | "GITLAB" | "GOOGLE" | "LINKEDIN" | "MICROSOFT" | "OIDC" | "SLACK" | "X" | (string & {}) | undefined;
   /** Client id from the provider. */
   clientId: string;
   /** If left out, the stored secret is kept. */
@@ -6901,6 +6913,103 @@ export interface SettingsChange {
   extra?: { [key: string]: unknown } | undefined;
 }
 
+/** A link with which an administrator of an organization sets it up. */
+export interface SetupLink {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** The steps, in order. */
+  steps: ("DOMAIN" | "SCIM" | "SSO" | (string & {}))[];
+  /** Roles besides MEMBER that the administrator may give to groups of the directory. */
+  assignableRoles: string[];
+  /** E-mail address. */
+  email: string | null;
+  /** PENDING until it is opened, then OPENED until it is COMPLETED by the administrator, REVOKED or EXPIRED. */
+  status: "COMPLETED" | "EXPIRED" | "OPENED" | "PENDING" | "REVOKED" | (string & {});
+  /** The provider that the administrator has chosen. */
+  provider: "ENTRA" | "GOOGLE" | "JUMPCLOUD" | "OIDC" | "OKTA" | "SAML" | (string & {}) | null;
+  /** The connection that the link has created; that of an earlier link of the organization is taken over. */
+  ssoConnectionId: string | null;
+  /** The directory connection that the link has created or taken over. */
+  directoryConnectionId: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+  /** When the link was opened, and bound to the browser that opened it. */
+  openedAt: string | null;
+  /** The time of the last request with the link, to within a minute. */
+  lastUsedAt: string | null;
+  /** When the administrator has finished the setup. */
+  completedAt: string | null;
+  /** When it was revoked (UTC); null if it was not revoked. */
+  revokedAt: string | null;
+}
+
+/** Data of events about a setup link. `id` is the id of the link. */
+export interface SetupLinkEventData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
+  truncated?: boolean | undefined;
+  /**
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
+   */
+  test?: boolean | undefined;
+  /** Id of the organization. */
+  organizationId: string;
+  /** What the link permits, in `setup_link.created`: DOMAIN, SSO, SCIM. */
+  steps?: string[] | null | undefined;
+}
+
+/** A new setup link with its URL, which is not shown again. */
+export interface SetupLinkWithUrl {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /** Id of the organization. */
+  organizationId: string;
+  /** The steps, in order. */
+  steps: ("DOMAIN" | "SCIM" | "SSO" | (string & {}))[];
+  /** Roles besides MEMBER that the administrator may give to groups of the directory. */
+  assignableRoles: string[];
+  /** E-mail address. */
+  email: string | null;
+  /** PENDING until it is opened, then OPENED until it is COMPLETED by the administrator, REVOKED or EXPIRED. */
+  status: "COMPLETED" | "EXPIRED" | "OPENED" | "PENDING" | "REVOKED" | (string & {});
+  /** The provider that the administrator has chosen. */
+  provider: "ENTRA" | "GOOGLE" | "JUMPCLOUD" | "OIDC" | "OKTA" | "SAML" | (string & {}) | null;
+  /** The connection that the link has created; that of an earlier link of the organization is taken over. */
+  ssoConnectionId: string | null;
+  /** The directory connection that the link has created or taken over. */
+  directoryConnectionId: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When it expires (UTC); null if it does not expire. */
+  expiresAt: string;
+  /** When the link was opened, and bound to the browser that opened it. */
+  openedAt: string | null;
+  /** The time of the last request with the link, to within a minute. */
+  lastUsedAt: string | null;
+  /** When the administrator has finished the setup. */
+  completedAt: string | null;
+  /** When it was revoked (UTC); null if it was not revoked. */
+  revokedAt: string | null;
+  /** The URL. */
+  url: string;
+}
+
 /**
  * Sign-in settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
  *     allowed.
@@ -6969,7 +7078,7 @@ export interface SignInProvider {
   /** Key that identifies it in requests, or the API key. */
   key: string;
   /** Kind of the provider. */
-  kind: "APPLE" | "GITHUB" | "GOOGLE" | "MICROSOFT" | "OIDC" | (string & {});
+  kind: "APPLE" | "DISCORD" | "FACEBOOK" | "GITHUB" | "GITLAB" | "GOOGLE" | "LINKEDIN" | "MICROSOFT" | "OIDC" | "SLACK" | "X" | (string & {});
   /** Display name. */
   name: string;
   /** Issuer of an OpenID Connect provider. */
@@ -8829,6 +8938,30 @@ export interface InvitationExpiredEvent extends WebhookEventBase {
   data: InvitationEventData;
 }
 
+/** A setup link was created for the administrator of an organization. */
+export interface SetupLinkCreatedEvent extends WebhookEventBase {
+  type: "setup_link.created";
+  data: SetupLinkEventData;
+}
+
+/** A setup link was opened, and bound to the browser that opened it. */
+export interface SetupLinkOpenedEvent extends WebhookEventBase {
+  type: "setup_link.opened";
+  data: SetupLinkEventData;
+}
+
+/** The administrator has completed the setup. */
+export interface SetupLinkCompletedEvent extends WebhookEventBase {
+  type: "setup_link.completed";
+  data: SetupLinkEventData;
+}
+
+/** A setup link was revoked. */
+export interface SetupLinkRevokedEvent extends WebhookEventBase {
+  type: "setup_link.revoked";
+  data: SetupLinkEventData;
+}
+
 /** A single sign-on connection was activated. */
 export interface SsoActivatedEvent extends WebhookEventBase {
   type: "sso.activated";
@@ -8974,6 +9107,10 @@ export type WebhookEvent =
   | InvitationAcceptedEvent
   | InvitationRevokedEvent
   | InvitationExpiredEvent
+  | SetupLinkCreatedEvent
+  | SetupLinkOpenedEvent
+  | SetupLinkCompletedEvent
+  | SetupLinkRevokedEvent
   | SsoActivatedEvent
   | SsoDeactivatedEvent
   | SsoSignedInEvent

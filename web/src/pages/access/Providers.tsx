@@ -22,6 +22,7 @@ import {
   PROVIDERS,
   type ProviderDraft,
   settingsOf,
+  WITHOUT_ID_TOKENS,
 } from "./providerKinds";
 
 export function signInProvidersQuery(projectId: string) {
@@ -195,6 +196,12 @@ const STEPS: Record<Kind, () => string> = {
   MICROSOFT: m.access_steps_microsoft,
   APPLE: m.access_steps_apple,
   GITHUB: m.access_steps_github,
+  GITLAB: m.access_steps_gitlab,
+  DISCORD: m.access_steps_discord,
+  SLACK: m.access_steps_slack,
+  LINKEDIN: m.access_steps_linkedin,
+  FACEBOOK: m.access_steps_facebook,
+  X: m.access_steps_x,
   OIDC: m.access_steps_oidc,
 };
 
@@ -381,7 +388,7 @@ function ProviderDialog({
               placeholder="example.com"
               {...text("trustedEmailDomains")}
             />
-            {draft.kind !== "GITHUB" && (
+            {!WITHOUT_ID_TOKENS.includes(draft.kind) && (
               <>
                 <Field label={m.access_provider_acr()} hint={m.access_provider_acr_hint()} {...text("acrValues")} />
                 <Field

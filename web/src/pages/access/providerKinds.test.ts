@@ -17,9 +17,11 @@ test("a preset needs no issuer, and an empty secret keeps the stored one", () =>
   assert.equal(settingsOf({ ...draft, clientSecret: " s " }).clientSecret, "s");
 });
 
-test("GitHub gets no authentication contexts", () => {
-  const settings = settingsOf({ ...emptyProvider("GITHUB"), acrValues: "mfa", maxAgeSeconds: "60" });
-  assert.equal("acrValues" in settings || "maxAgeSeconds" in settings, false);
+test("providers without ID tokens get no authentication contexts", () => {
+  for (const kind of ["GITHUB", "DISCORD", "FACEBOOK", "X"] as const) {
+    const settings = settingsOf({ ...emptyProvider(kind), acrValues: "mfa", maxAgeSeconds: "60" });
+    assert.equal("acrValues" in settings || "maxAgeSeconds" in settings, false);
+  }
 });
 
 test("a stored provider is sent back as it was", () => {

@@ -1,7 +1,21 @@
 import type { ProviderSettings, SignInProvider } from "@postern/sdk";
 
-export type Kind = "GOOGLE" | "MICROSOFT" | "APPLE" | "GITHUB" | "OIDC";
-export const KINDS: Kind[] = ["GOOGLE", "MICROSOFT", "APPLE", "GITHUB", "OIDC"];
+export const KINDS = [
+  "GOOGLE",
+  "MICROSOFT",
+  "APPLE",
+  "GITHUB",
+  "GITLAB",
+  "DISCORD",
+  "SLACK",
+  "LINKEDIN",
+  "FACEBOOK",
+  "X",
+  "OIDC",
+] as const;
+export type Kind = (typeof KINDS)[number];
+/** The kinds of providers that issue no ID tokens, and so have no authentication contexts. */
+export const WITHOUT_ID_TOKENS: Kind[] = ["GITHUB", "DISCORD", "FACEBOOK", "X"];
 
 /** The names of the kinds of providers, and the page where an application is registered there. */
 export const PROVIDERS: Record<Kind, { name: string; console?: string }> = {
@@ -9,6 +23,12 @@ export const PROVIDERS: Record<Kind, { name: string; console?: string }> = {
   MICROSOFT: { name: "Microsoft", console: "https://entra.microsoft.com/" },
   APPLE: { name: "Apple", console: "https://developer.apple.com/account/resources/identifiers/list/serviceId" },
   GITHUB: { name: "GitHub", console: "https://github.com/settings/developers" },
+  GITLAB: { name: "GitLab", console: "https://gitlab.com/-/user_settings/applications" },
+  DISCORD: { name: "Discord", console: "https://discord.com/developers/applications" },
+  SLACK: { name: "Slack", console: "https://api.slack.com/apps" },
+  LINKEDIN: { name: "LinkedIn", console: "https://www.linkedin.com/developers/apps" },
+  FACEBOOK: { name: "Facebook", console: "https://developers.facebook.com/apps" },
+  X: { name: "X", console: "https://developer.x.com/en/portal/dashboard" },
   OIDC: { name: "OpenID Connect" },
 };
 
@@ -76,6 +96,7 @@ export function settingsOf(draft: ProviderDraft): ProviderSettings {
       .map((each) => each.trim())
       .filter(Boolean);
   const age = draft.maxAgeSeconds.trim();
+  const hasContexts = !WITHOUT_ID_TOKENS.includes(draft.kind);
   return {
     kind: draft.kind,
     clientId: draft.clientId.trim(),
@@ -85,8 +106,8 @@ export function settingsOf(draft: ProviderDraft): ProviderSettings {
     scopes: draft.scopes.trim() || null,
     trustedEmailDomains: lines(draft.trustedEmailDomains),
     ...(draft.kind === "APPLE" && { teamId: draft.teamId.trim() || null, keyId: draft.keyId.trim() || null }),
-    ...(draft.kind !== "GITHUB" && { acrValues: lines(draft.acrValues) }),
-    ...(draft.kind !== "GITHUB" && age && { maxAgeSeconds: Number(age) }),
+    ...(hasContexts && { acrValues: lines(draft.acrValues) }),
+    ...(hasContexts && age && { maxAgeSeconds: Number(age) }),
     onNewSubject: draft.holds ? "HOLD" : "REFUSE",
     enabled: draft.enabled,
   };

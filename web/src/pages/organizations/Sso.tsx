@@ -32,6 +32,7 @@ import {
   useShowOrganization,
 } from "./queries";
 import { RulesForm } from "./RulesForm";
+import { SetupLinks } from "./SetupLinks";
 import { LastTest, Traces } from "./Traces";
 import { endsSoon, missingParts } from "./values";
 import { Waiting } from "./Waiting";
@@ -106,6 +107,7 @@ export function Sso({ organization }: { organization: Organization }) {
         )}
       </section>
       {current && <Connection key={current.id} organization={organization} id={current.id} />}
+      <SetupLinks organization={organization} />
       {isAdding && <NewDialog organization={organization} onClose={() => setAdding(false)} />}
     </>
   );

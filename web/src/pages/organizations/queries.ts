@@ -45,6 +45,7 @@ const PARTS = [
   "one",
   "members",
   "invitations",
+  "setup",
   "domains",
   "sso",
   "traces",

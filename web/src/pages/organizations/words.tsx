@@ -3,6 +3,7 @@ import type {
   DirectoryError,
   OrganizationDomain,
   OrganizationInvitation,
+  SetupLink,
   SsoConnection,
 } from "@postern/sdk";
 import type { Shape } from "../../look/glyphs";
@@ -48,6 +49,23 @@ export function invitationLook({ status }: OrganizationInvitation): Look {
       return { shape: "waiting", tone: "", word: m.organizations_inv_pending };
     case "ACCEPTED":
       return { shape: "yes", tone: "", word: m.organizations_inv_accepted };
+    case "REVOKED":
+      return { shape: "off", tone: "", word: m.organizations_inv_revoked };
+    case "EXPIRED":
+      return { shape: "no", tone: "", word: m.organizations_inv_expired };
+    default:
+      return { shape: "off", tone: "", word: () => status };
+  }
+}
+
+export function setupLinkLook({ status }: SetupLink): Look {
+  switch (status) {
+    case "PENDING":
+      return { shape: "waiting", tone: "", word: m.organizations_setup_pending };
+    case "OPENED":
+      return { shape: "waiting", tone: "wait", word: m.organizations_setup_opened };
+    case "COMPLETED":
+      return { shape: "yes", tone: "", word: m.organizations_setup_completed };
     case "REVOKED":
       return { shape: "off", tone: "", word: m.organizations_inv_revoked };
     case "EXPIRED":

@@ -9,6 +9,7 @@ export function actorOf({ actorType, actorEmail }: AccountAuditEntry): string {
   if (actorType === "SYSTEM") return m.settings_actor_system();
   if (actorType === "CUSTOMER") return m.settings_actor_customer();
   if (actorType === "SCIM") return m.settings_actor_directory();
+  if (actorType === "SETUP_LINK") return m.settings_actor_setup_link();
   return actorType === "DEVELOPER" ? m.settings_actor_erased() : m.settings_actor_key();
 }
 
