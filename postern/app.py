@@ -30,6 +30,7 @@ from postern.identity.customers import (
     end_users,
     identity_requests,
     linking,
+    mail_text_operations,
     merging,
     passkeys,
     providers,
@@ -166,7 +167,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, preflight, logs, suppressions),
     *operations_of(ses_notifications, site_operations, reputation, certificates),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
-    *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
+    *operations_of(providers, linking, identity_requests, customer_pages, mail_text_operations, sso, app_sso),
     *operations_of(
         campaigns,
         analytics,
