@@ -49,6 +49,8 @@ function mailQuery(projectId: string, mail: string, language: string) {
   return queryOptions({
     queryKey: ["access", projectId, "mails", mail, language],
     queryFn: ({ signal }) => api(projectId).customerMails.get(mail, language, { signal }),
+    // The client knows the ETag of the record that it returned, not of a merged copy.
+    structuralSharing: false,
   });
 }
 
