@@ -7,10 +7,24 @@ import msgspec
 
 from postern.kernel.http.problems import Missing
 from postern.kernel.values import Body, Moment, Record
-from postern.platform.projects.model import PageLanguage, SecurityMail
+from postern.platform.projects.model import PageLanguage
 
-MailName = Literal["SIGN_UP", "SIGN_UP_KNOWN", "CODE", "LINK", "VERIFY", "RESET", "INVITATION"] | SecurityMail
-MAIL_NAMES: tuple[str, ...] = tuple(name for part in get_args(MailName) for name in get_args(part) or (part,))
+MailName = Literal[
+    "SIGN_UP",
+    "SIGN_UP_KNOWN",
+    "CODE",
+    "LINK",
+    "VERIFY",
+    "RESET",
+    "INVITATION",
+    "NEW_DEVICE",
+    "PASSWORD_CHANGED",
+    "EMAIL_CHANGED",
+    "MFA_CHANGED",
+    "IDENTITY_CHANGED",
+]
+"""The mails of codes, links and invitations, and the notices of `SecurityMail`."""
+MAIL_NAMES: tuple[str, ...] = get_args(MailName)
 BlockType = Literal["text", "button", "code"]
 
 VERSIONS_KEPT: Final = 50
