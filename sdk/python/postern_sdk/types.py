@@ -79,10 +79,21 @@ if TYPE_CHECKING:
     )
     ContactImportPreviewColumnType: TypeAlias = Literal["boolean", "date", "list", "number", "string"] | str
     CustomerMailMail: TypeAlias = (
-        Literal["CODE", "INVITATION", "LINK", "RESET", "SIGN_UP", "SIGN_UP_KNOWN", "VERIFY"] | str
-    )
-    CustomerMailMail: TypeAlias = (
-        Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str
+        Literal[
+            "CODE",
+            "EMAIL_CHANGED",
+            "IDENTITY_CHANGED",
+            "INVITATION",
+            "LINK",
+            "MFA_CHANGED",
+            "NEW_DEVICE",
+            "PASSWORD_CHANGED",
+            "RESET",
+            "SIGN_UP",
+            "SIGN_UP_KNOWN",
+            "VERIFY",
+        ]
+        | str
     )
     CustomerMailRequiredBlock: TypeAlias = Literal["button", "code"] | str
     CustomerMailEditedLanguages: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
@@ -212,9 +223,22 @@ if TYPE_CHECKING:
     )
     ListedCampaignAbTestMetric: TypeAlias = Literal["CLICK_RATE", "OPEN_RATE"] | str
     MailBlockType: TypeAlias = Literal["button", "code", "text"] | str
-    MailTextMail: TypeAlias = Literal["CODE", "INVITATION", "LINK", "RESET", "SIGN_UP", "SIGN_UP_KNOWN", "VERIFY"] | str
     MailTextMail: TypeAlias = (
-        Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str
+        Literal[
+            "CODE",
+            "EMAIL_CHANGED",
+            "IDENTITY_CHANGED",
+            "INVITATION",
+            "LINK",
+            "MFA_CHANGED",
+            "NEW_DEVICE",
+            "PASSWORD_CHANGED",
+            "RESET",
+            "SIGN_UP",
+            "SIGN_UP_KNOWN",
+            "VERIFY",
+        ]
+        | str
     )
     MailTextLanguage: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
     MxRecordType: TypeAlias = Literal["MX"] | str
@@ -410,7 +434,6 @@ else:
     ContactImportPreviewColumnDecidedBy = str
     ContactImportPreviewColumnType = str
     CustomerMailMail = str
-    CustomerMailMail = str
     CustomerMailRequiredBlock = str
     CustomerMailEditedLanguages = str
     DeliverySiteTransport = str
@@ -457,7 +480,6 @@ else:
     ListedCampaignStatus = str
     ListedCampaignAbTestMetric = str
     MailBlockType = str
-    MailTextMail = str
     MailTextMail = str
     MailTextLanguage = str
     MxRecordType = str
@@ -2285,7 +2307,7 @@ class CustomerLinkedData(Record, frozen=True, kw_only=True):
 class CustomerMail(Record, frozen=True, kw_only=True):
     """A mail to customers whose texts can be edited."""
 
-    mail: CustomerMailMail | CustomerMailMail
+    mail: CustomerMailMail
     """The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps."""
     purpose: str
     """When customers get this mail."""
@@ -5005,7 +5027,7 @@ class MailTestSent(Record, frozen=True, kw_only=True):
 class MailText(Record, frozen=True, kw_only=True):
     """The text of a mail in one language, as customers get it."""
 
-    mail: MailTextMail | MailTextMail
+    mail: MailTextMail
     """The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps."""
     language: MailTextLanguage
     """The language of the text, such as `de`."""

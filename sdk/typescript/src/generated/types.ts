@@ -1954,7 +1954,7 @@ export interface CustomerLinkedData {
 /** A mail to customers whose texts can be edited. */
 export interface CustomerMail {
   /** The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps. */
-  mail: "CODE" | "INVITATION" | "LINK" | "RESET" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {}) | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {});
+  mail: "CODE" | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "INVITATION" | "LINK" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | "RESET" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {});
   /** When customers get this mail. */
   purpose: string;
   /** The block that the mail must have, because it shows the link or the one-time code; other mails have neither. */
@@ -4919,7 +4919,7 @@ export interface MailTestSent {
 /** The text of a mail in one language, as customers get it. */
 export interface MailText {
   /** The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps. */
-  mail: "CODE" | "INVITATION" | "LINK" | "RESET" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {}) | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {});
+  mail: "CODE" | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "INVITATION" | "LINK" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | "RESET" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {});
   /** The language of the text, such as `de`. */
   language: "de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {});
   /** Null: the text was reset to the built-in one. */
