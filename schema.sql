@@ -923,6 +923,16 @@ CREATE TABLE public.customer_identity_requests (
     CONSTRAINT customer_identity_requests_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'REJECTED'::text])))
 );
 
+CREATE TABLE public.customer_mail_versions (
+    project_id uuid NOT NULL,
+    mail text NOT NULL,
+    language text NOT NULL,
+    version integer NOT NULL,
+    content jsonb,
+    created_by text,
+    created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.customer_mails (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -2544,6 +2554,9 @@ ALTER TABLE ONLY public.customer_identity_requests
 ALTER TABLE ONLY public.customer_identity_requests
     ADD CONSTRAINT customer_identity_requests_project_id_customer_id_provider__key UNIQUE (project_id, customer_id, provider, issuer, subject);
 
+ALTER TABLE ONLY public.customer_mail_versions
+    ADD CONSTRAINT customer_mail_versions_pkey PRIMARY KEY (project_id, mail, language, version);
+
 ALTER TABLE ONLY public.customer_mails
     ADD CONSTRAINT customer_mails_pkey PRIMARY KEY (project_id, id);
 
@@ -3432,6 +3445,9 @@ ALTER TABLE ONLY public.customer_identities
 
 ALTER TABLE ONLY public.customer_identity_requests
     ADD CONSTRAINT customer_identity_requests_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.customer_mail_versions
+    ADD CONSTRAINT customer_mail_versions_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.customer_mails
     ADD CONSTRAINT customer_mails_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;

@@ -31,6 +31,7 @@ from postern.identity.customers import (
     identity_requests,
     impersonation,
     linking,
+    mail_text_operations,
     merging,
     passkeys,
     providers,
@@ -173,7 +174,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(ses_notifications, site_operations, reputation, certificates),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(sign_in_hooks, impersonation, sign_in_alerts),
-    *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
+    *operations_of(providers, linking, identity_requests, customer_pages, mail_text_operations, sso, app_sso),
     *operations_of(
         campaigns,
         analytics,

@@ -1,4 +1,5 @@
-"""Mails that the server itself sends, rendered as HTML and plain text from one text file for each mail.
+"""Mails that the server itself sends, rendered as HTML and plain text from one text file for each mail, or from parts
+that a caller has (`render_parts`).
 
 A file under `templates/mail` has the subject in its first line, then paragraphs separated by blank lines. A paragraph
 `[Label]({link})` becomes a button, and one that ends with `: {code}` shows a one-time code. The files are parsed when
@@ -7,6 +8,7 @@ labels are translated one by one (`web.languages`).
 """
 
 import re
+from collections.abc import Callable, Mapping
 from html import escape
 
 from minijinja import safe
@@ -21,6 +23,7 @@ DEFAULT_THEME = theme_of(None, ThemeSettings())
 _LINK = re.compile(r"\[(.+)\]\((\{link\})\)")
 _CODE = re.compile(r"(.+:) (\{code\})")
 _TOKEN = re.compile(r"[?&]token=([^&#]+)")
+_NAME = re.compile(r"\{(\w+)\}")
 
 
 class RenderedMail(Record):
@@ -53,18 +56,69 @@ def render_mail(
     subject, parts = _MAILS[name]
     context = {"app": app, **values}
     translate = translator(language)
-    subject = " ".join(translate(subject, **context).split())
-    rendered = [_rendered(part, translate, context) for part in parts]
+    return render_parts(
+        translate(subject, **context),
+        [_rendered(part, translate, context) for part in parts],
+        app=app,
+        theme=theme,
+        language=language,
+        secrets=secrets_of(values),
+    )
+
+
+def render_parts(
+    subject: str,
+    parts: list[MailPart],
+    *,
+    app: str,
+    theme: Theme = DEFAULT_THEME,
+    language: str = DEFAULT_LANGUAGE,
+    secrets: list[str],
+    preheader: str = "",
+    footer: str = "",
+) -> RenderedMail:
+    """A mail with these parts, whose texts are shown as they are. `preheader` is what lists of mails show beside the
+    subject; `footer` stands below the mail. `secrets` are the one-time codes and tokens in the parts."""
+    subject = " ".join(subject.split())
     html = TEMPLATES.render_template(
-        "mail/layout.html", subject=subject, app=app, theme=theme, parts=rendered, language=language
-    )
-    code, tokens = values.get("code"), _TOKEN.findall(values.get("link", ""))
-    return RenderedMail(
+        "mail/layout.html",
         subject=subject,
-        html=html,
-        text="\n\n".join(map(_as_text, rendered)) + "\n",
-        secrets=[secret for secret in (code, *tokens) if secret],
+        app=app,
+        theme=theme,
+        parts=parts,
+        language=language,
+        preheader=" ".join(preheader.split()),
+        footer=footer,
     )
+    texts = [*map(_as_text, parts), *([f"-- \n{footer}"] if footer else [])]
+    return RenderedMail(subject=subject, html=html, text="\n\n".join(texts) + "\n", secrets=secrets)
+
+
+def secrets_of(values: Mapping[str, str]) -> list[str]:
+    """The one-time codes and tokens in the values of a mail."""
+    return [secret for secret in (values.get("code"), *_TOKEN.findall(values.get("link", ""))) if secret]
+
+
+def built_in_mail(name: str, language: str, placeholder: Callable[[str], str]) -> tuple[str, list[MailPart]]:
+    """Subject and parts of `templates/mail/<name>.txt` in a language, with `placeholder(name)` for each value.
+
+    The part of a link or code has no text, only its label.
+    """
+    subject, parts = _MAILS[name]
+    names = {value: placeholder(value) for text in (subject, *(part.text for part in parts)) for value in _names(text)}
+    translate = translator(language)
+    translated = [_rendered(part, translate, {**names, "link": "", "code": ""}) for part in parts]
+    return translate(subject, **names), translated
+
+
+def mail_values(name: str) -> set[str]:
+    """The names of the values that `templates/mail/<name>.txt` shows."""
+    subject, parts = _MAILS[name]
+    return {value for text in (subject, *(part.text for part in parts)) for value in _names(text)}
+
+
+def _names(text: str) -> list[str]:
+    return _NAME.findall(text)
 
 
 def _rendered(part: MailPart, translate: Translate, context: dict[str, str]) -> MailPart:

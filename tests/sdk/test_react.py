@@ -45,6 +45,8 @@ class Site:
         if "Nobody is signed in" in self.browser.text:
             self.browser.click("Sign in")
             self.browser.fill("email", EMAIL)
+            self.browser.press("Enter")
+            self.browser.wait("document.getElementById('password')")
             self.browser.fill("password", PASSWORD)
             self.browser.press("Enter")
         self.browser.wait("document.getElementById('facts')")

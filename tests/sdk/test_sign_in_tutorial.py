@@ -146,6 +146,8 @@ def test_a_new_user_follows_the_tutorial(server: WholeServer, packages: dict[str
         assert '"code":"sign_in_required"' in answer
         browser.open(f"{app}/invoices")  # A browser is sent to the sign-in page, and comes back.
         browser.fill("email", "ada@example.com")
+        browser.press("Enter")
+        browser.wait("document.getElementById('password')")
         browser.fill("password", PASSWORD)
         browser.press("Enter")
         browser.wait_for("Your permissions")

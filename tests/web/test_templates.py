@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from minijinja import TemplateError
 
+from postern.web.page_texts import PageTexts
 from postern.web.pages import FOLDER, TEMPLATES, FormField, PageForm, page
 
 HOSTILE = """"'><script>alert(1)</script>{{ 7 * 7 }}{% raise %}"""
@@ -16,7 +17,7 @@ PARTIALS = (
     "hosted/layout.html",
     "hosted/back.html",
     "hosted/onwards.html",
-    *("hosted/passkey-messages.html", "hosted/provider-icon.html"),
+    *("hosted/passkey-form.html", "hosted/passkey-messages.html", "hosted/provider-icon.html"),
 )
 """Templates that other templates extend, include or import."""
 H = HOSTILE
@@ -80,6 +81,9 @@ HOSTED: dict[str, Any] = {
     "until": {"iso": H, "text": H},
     "accepted_links": [{"url": H, "text": H}],
     "sso_only": False,
+    "ways": ["PASSWORD", "EMAIL_CODE"],
+    "forgot_url": H,
+    "texts": PageTexts(**dict.fromkeys(PageTexts.__struct_fields__, H)),
 }
 MESSAGE = {
     **dict.fromkeys(("id", "subject", "sender", "mail_from", "text"), H),

@@ -5,13 +5,14 @@ time, are the same for known and unknown addresses.
 """
 
 from datetime import timedelta
-from typing import TypeVar
+from typing import TypeVar, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.address_proofs import is_address_of
 from postern.identity.customers.challenge_payloads import MailedAddress, PasswordResetLink, SignInCode, SignInLink
+from postern.identity.customers.mail_text_model import MailName
 from postern.identity.customers.model import CustomerRow, EmailText, SixDigits, Url
 from postern.identity.customers.requirements import is_sign_up_open, reject_if_sso_required
 from postern.kernel.database.statements import Transaction
@@ -102,7 +103,9 @@ async def mail_challenge(
             values["link"] = f"{target}{separator}{urlencode({'token': challenges.token_of(challenge_id, secret)})}"
         to = (customer.matched_email if customer else address) if gets_mail else None
         # Without a recipient the same rows are written, so that the duration does not tell whether there is an account.
-        await mailer.enqueue_security_mail(tx, call, purpose, to, customer.id if customer else None, **values)
+        await mailer.enqueue_security_mail(
+            tx, call, cast(MailName, purpose), to, customer.id if customer else None, **values
+        )
     return challenge_id, expires_at
 
 

@@ -13,6 +13,8 @@ import msgspec
 import structlog
 
 from postern.identity.customers import store, token_store
+from postern.identity.customers.mail_text_model import MailName
+from postern.identity.customers.mail_texts import MailToRender, render_for_customer
 from postern.identity.customers.model import CODE_LIFE, RESET_LIFE, SIGN_IN_LINK_LIFE, CustomerRow
 from postern.identity.customers.store import QueuedMail
 from postern.kernel.database.statements import Transaction
@@ -28,8 +30,6 @@ from postern.platform.projects.model import SECURITY_MAILS, Project, SecurityMai
 from postern.security.mail_limits import MailPolicy
 from postern.security.sessions import is_trusted_test
 from postern.web.languages import DEFAULT_LANGUAGE, Text, asked_language, format_moment, translated
-from postern.web.mails import render_mail
-from postern.web.themes import theme_of
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -56,10 +56,10 @@ MAIL_POLICY = MailPolicy(
 """The codes and links that customers request by mail; an address is passed as its lookup key."""
 
 
-class MailContent(Record):
+class SealedMail(Record):
     """The sealed content of a queued e-mail: its kind, its recipient (None: send nothing) and its values."""
 
-    kind: str
+    kind: MailName
     to: str | None
     values: dict[str, str]
     test: bool = False
@@ -69,7 +69,7 @@ class MailContent(Record):
 
 
 async def enqueue_security_mail(
-    tx: Transaction, call: Call, kind: str, to: str | None, customer_id: UUID | None = None, **values: str
+    tx: Transaction, call: Call, kind: MailName, to: str | None, customer_id: UUID | None = None, **values: str
 ) -> None:
     """Queue an e-mail and wake the worker, which sends it, when this transaction commits.
 
@@ -78,7 +78,7 @@ async def enqueue_security_mail(
     """
     # A publishable TEST key is public: it must not keep a security notice from the customer.
     test = is_trusted_test(call.caller) if kind in SECURITY_MAILS else call.caller.environment == "TEST"
-    content = MailContent(kind=kind, to=to, values=values, test=test, language=asked_language(call) or "")
+    content = SealedMail(kind=kind, to=to, values=values, test=test, language=asked_language(call) or "")
     mail_id = new_id()
     await store.insert_mail(
         tx,
@@ -125,7 +125,7 @@ async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
     If it cannot be sent, it stays queued for up to `MAX_SEND_ATTEMPTS` attempts. After the last one, or if it has
     expired, it is deleted and `customer.mail_failed` is recorded.
     """
-    content = msgspec.json.decode(world.secrets.open(mail.sealed, f"customer_mail:{mail.id}"), type=MailContent)
+    content = msgspec.json.decode(world.secrets.open(mail.sealed, f"customer_mail:{mail.id}"), type=SealedMail)
     expires_at = mail.created_at + LIVES.get(content.kind, NOTICE_LIFE)
     if content.to is not None and world.clock() >= expires_at:
         await _give_up(
@@ -138,7 +138,7 @@ async def send_queued_mail(world: "World", mail: QueuedMail) -> None:
         return
     if content.to is not None:
         try:
-            await _send(world, mail.project_id, content, expires_at if content.kind in LIVES else None)
+            await _send(world, mail, content, expires_at if content.kind in LIVES else None)
         except Problem as problem:
             log.warning(
                 "customer_mail_not_sent", kind=content.kind, project=str(mail.project_id), problem=problem.code()
@@ -177,7 +177,7 @@ def app_name(project: Project) -> str:
     return project.settings.sign_in.app_name or project.name
 
 
-async def _give_up(world: "World", mail: QueuedMail, content: MailContent, code: str, reason: str) -> None:
+async def _give_up(world: "World", mail: QueuedMail, content: SealedMail, code: str, reason: str) -> None:
     """Delete a queued e-mail and record `customer.mail_failed` with the reason, unless another attempt has begun."""
     event = events.make_event(
         mail.project_id,
@@ -194,18 +194,18 @@ async def _give_up(world: "World", mail: QueuedMail, content: MailContent, code:
             await events.record_all(tx, [event])
 
 
-async def _send(world: "World", project_id: UUID, content: MailContent, expires_at: Moment | None) -> None:
+async def _send(world: "World", mail: QueuedMail, content: SealedMail, expires_at: Moment | None) -> None:
     assert content.to is not None
-    template = f"customers/{content.kind.lower().replace('_', '-')}"
     await send_rendered(
         world,
-        project_id,
-        template,
+        mail.project_id,
+        content.kind,
         to=content.to,
         expires_at=expires_at,
         tag="sign-in",
         test=content.test,
         language=content.language,
+        customer_id=mail.customer_id,
         **content.values,
     )
 
@@ -213,46 +213,57 @@ async def _send(world: "World", project_id: UUID, content: MailContent, expires_
 async def send_rendered(
     world: "World",
     project_id: UUID,
-    template: str,
+    mail: MailName,
     *,
     to: str,
     expires_at: Moment | None,
     tag: str,
     test: bool,
     language: str = "",
+    customer_id: UUID | None = None,
     **values: str | Moment,
 ) -> None:
-    """Render a template of `web/templates/mail` with `values`, and send it from the project's sender (`sender_of`).
+    """Render a mail with the text of the project, or the built-in one, and send it from the project's sender
+    (`sender_of`).
 
     `language` is one of LANGUAGES, or "" for the project's default; a Moment is shown as its readers write it.
     The mail is not delivered after `expires_at`. With `test` it is captured instead of delivered. Raises the problems
-    of `send_project_mail`.
+    of `send_project_mail`. If the text of the project fails, records `customer.mail_text_failed`.
     """
     project = await projects.require_project(world.db, project_id)
     language = language or mail_language(project)
     shown = {
         name: value if isinstance(value, str) else format_moment(language, value) for name, value in values.items()
     }
-    mail = render_mail(
-        template,
-        app=app_name(project),
-        theme=theme_of(project.settings.sign_in.accent_color, project.settings.sign_in.theme),
-        language=language,
-        **shown,
-    )
+    to_render = MailToRender(mail=mail, language=language, app=app_name(project), to=to, values=shown)
+    rendered, failed = await render_for_customer(world, project, to_render)
     await send_project_mail(
         world,
         project_id,
         to=to,
         from_=sender_of(world, project),
-        subject=mail.subject,
-        html=mail.html,
-        text=mail.text,
+        subject=rendered.subject,
+        html=rendered.html,
+        text=rendered.text,
         expires_at=expires_at,
         tags=[tag],
-        secrets=mail.secrets,
+        secrets=rendered.secrets,
         test=test,
     )
+    if failed is not None:
+        event = events.make_event(
+            project_id,
+            "customer.mail_text_failed",
+            customer_id,
+            Moment.of(world.clock()),
+            test=test,
+            kind=mail,
+            language=language,
+            code=failed.code,
+            reason=failed.reason,
+        )
+        async with world.db.transaction() as tx:
+            await events.record_all(tx, [event])
 
 
 MAILS = Work("customers.mails", "customer_mails", QueuedMail, timedelta(minutes=1), for_each_row(send_queued_mail))

@@ -15,7 +15,17 @@ from uuid import UUID
 
 import msgspec
 
-from postern.identity.customers import credentials, mailer, passkeys, provider_store, rules, sign_in, sign_up, totp
+from postern.identity.customers import (
+    credentials,
+    mailer,
+    passkeys,
+    provider_store,
+    requirement_store,
+    rules,
+    sign_in,
+    sign_up,
+    totp,
+)
 from postern.identity.customers.challenge_payloads import Grant, PasskeyPage, RecoveryCodesPage
 from postern.identity.customers.mailed_challenges import CodeVerification, EmailOnly, SignInLinkRequest
 from postern.identity.customers.model import (
@@ -35,13 +45,22 @@ from postern.kernel.http.operation import FORM, Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Moment, Record, timestamp
-from postern.platform.projects.model import Project
+from postern.platform.projects.model import Project, SignInSettings
 from postern.protocols.oidc.authorization import authorization_url
 from postern.security import challenges
 from postern.security.attempts import throttle
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passkeys import PASSKEY_CHALLENGE_LIFE, NewPasskey, PasskeyName, PasskeyOptions, PasskeySignIn
-from postern.web.languages import LANGUAGES, Text, chosen_language, format_time_of_day, language_of, text
+from postern.web.languages import (
+    DEFAULT_LANGUAGE,
+    LANGUAGES,
+    Text,
+    chosen_language,
+    format_time_of_day,
+    language_of,
+    text,
+)
+from postern.web.page_texts import texts_in
 from postern.web.pages import SCRIPT_SOURCES, page, read_form
 from postern.web.problem_texts import text_of
 from postern.web.qr import qr_code
@@ -51,12 +70,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 FORM_LIMIT = 65_536
 HTML = ("text/html",)
-WITH_PASSKEYS = ("sign-in.html", "passkey.html")
+WITH_PASSKEYS = ("sign-in.html", "credentials.html", "passkey.html")
 """Pages that load the script for passkeys, if the project uses passkeys."""
 ICONS = {
     "accounts.google.com": "GOOGLE",
     "login.microsoftonline.com": "MICROSOFT",
     "appleid.apple.com": "APPLE",
+    "github.com": "GITHUB",
     "gitlab.com": "GITLAB",
     "discord.com": "DISCORD",
     "slack.com": "SLACK",
@@ -162,15 +182,23 @@ async def sign_in_page(call: Call, request: RawRequest) -> HttpResponse:
 
 @page_form("sign-in", sign_in.sign_in_customer.problems, other_statuses=(303,))
 async def sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
-    """Sign in with e-mail address and password."""
+    """Sign in with e-mail address and password.
+
+    With the address alone, the next page asks for what the address can sign in with: single sign-on if its domain has
+    it, otherwise what the project and the organization of the domain allow. It does not tell whether there is an
+    account.
+    """
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         if sso := await call.world.hooks.sso_entry_of_address(call, form["email"]):
             return await _sso_page(call, flow, sso)
+        if "password" not in form:
+            email, _ = rules.read_email(form["email"])
+            return await hosted_page(call, "credentials.html", flow, email=email)
         body = msgspec.convert({"email": form["email"], "password": form["password"]}, sign_in.PasswordSignIn)
         return await _next_page(call, flow, await sign_in.sign_in_customer(call, body))
 
-    return await _process_form(call, request, "sign-in.html", act)
+    return await _process_form(call, request, "credentials.html", act)
 
 
 @get(
@@ -514,6 +542,8 @@ async def _process_form(
         problem = Invalid()
     except Problem as raised:
         problem = raised
+    if template == "credentials.html" and "password" not in form:
+        template = "sign-in.html"  # The address itself is wrong.
     return await hosted_page(
         call,
         template,
@@ -656,8 +686,13 @@ async def hosted_page(
     loads_script = (
         template in WITH_PASSKEYS
         and _supports_passkeys(call, project)
-        and not (sso_only and template == "sign-in.html")
+        and not (sso_only and template in ("sign-in.html", "credentials.html"))
     )
+    shown_email = str(values.get("email", ""))
+    ways: list[str] = []
+    if template == "credentials.html":
+        ways = await _methods_of_address(call, settings, shown_email)
+        loads_script = loads_script and "PASSKEY" in ways
     start_query = urlencode({**fields, **chosen_fields, "hosted": "true"})
     providers = [
         {"name": row.name, "icon": _icon_of(row), "url": f"{_auth_path(call)}/providers/{row.key}/start?{start_query}"}
@@ -686,6 +721,9 @@ async def hosted_page(
         picture=settings.theme.picture_url,
         base=f"{_auth_path(call)}/pages",
         methods=[] if sso_only else settings.methods,
+        texts=texts_in(settings.page_texts, language, settings.default_language or DEFAULT_LANGUAGE),
+        ways=ways,
+        forgot_url=f"{_auth_path(call)}/pages/forgot?{urlencode({**fields, **chosen_fields, 'email': shown_email})}",
         sign_up=settings.sign_up and not sso_only,
         sso_only=sso_only,
         providers=providers,
@@ -734,6 +772,9 @@ def _language_switch(
     elif template == "verify.html":
         switch_url = f"{pages_path}/{values['action']}"
         form = {**fields, "challengeId": values.get("challenge", ""), "email": values.get("email", "")}
+    elif template == "credentials.html":
+        switch_url = f"{pages_path}/sign-in"
+        form = {**fields, "email": values.get("email", "")}
     elif template == "passkey.html":
         switch_url = f"{pages_path}/passkey/add"
         form = {**fields, "pageToken": values.get("pageToken", "")}
@@ -748,6 +789,15 @@ def _language_switch(
         "language_name": LANGUAGES[language],
         "switch_form": None if form is None else {"action": switch_url, "fields": form},
     }
+
+
+async def _methods_of_address(call: Call, settings: SignInSettings, email: str) -> list[str]:
+    """The methods with which an address can sign in, as far as its domain tells: the same for all addresses at it."""
+    if settings.require_sso:
+        return []
+    domain = email.rpartition("@")[2].strip().lower()
+    lists = await requirement_store.methods_of_domain(call.db, project_id=call.project_id, domain=domain)
+    return [method for method in settings.methods if all(method in allowed.allowed_methods for allowed in lists)]
 
 
 def _icon_of(row: ProviderRow) -> str:

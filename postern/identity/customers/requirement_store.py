@@ -21,6 +21,12 @@ class SignInRules(Record):
     session_idle_minutes: int | None
 
 
+class DomainMethods(Record):
+    """The sign-in methods that an organization allows to members who join by their domain."""
+
+    allowed_methods: list[str]
+
+
 class SignInRequirement(Record):
     """What the organizations of a customer require of a sign-in. Does not include the project's own settings."""
 
@@ -141,6 +147,18 @@ ORGANIZATION_REQUIRING_SSO: LiteralString = """
 async def requirements(
     db: Queries, *, project_ids: list[UUID], customer_ids: list[UUID]
 ) -> list[SignInRequirement]: ...
+
+
+# The sign-in methods that ACTIVE organizations allow to whoever joins them by a verified domain.
+@statement("""
+    select organization.allowed_methods from organization_domains domain
+    join organizations organization
+      on organization.project_id = domain.project_id and organization.id = domain.organization_id
+     and organization.status = 'ACTIVE' and organization.allowed_methods is not null
+    where domain.project_id = %(project_id)s and domain.domain = %(domain)s and domain.status = 'VERIFIED'
+      and domain.auto_join_enabled
+""")
+async def methods_of_domain(db: Queries, *, project_id: UUID, domain: str) -> list[DomainMethods]: ...
 
 
 # The id of the ACTIVE organization that has verified a domain and requires single sign-on, or None.

@@ -50,6 +50,7 @@ TITLES = {
     "customer.roles_updated": "Had roles changed",
     "customer.linked": "Was linked to an external account or id, or merged",
     "customer.mail_failed": "Could not be mailed",
+    "customer.mail_text_failed": "Was mailed the built-in text, because that of the project failed",
     "customer.unlinked": "Unlinked an account at a provider",
     "customer.identity_held": "Has an account at a provider waiting for approval",
     "customer.deleted": "Was erased",

@@ -32,7 +32,7 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
     await send_rendered(
         world,
         row.project_id,
-        "customers/invitation",
+        "INVITATION",
         to=row.email,
         expires_at=row.expires_at,
         tag="invitation",

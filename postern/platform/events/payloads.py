@@ -519,6 +519,19 @@ class CustomerMailFailedData(CausedEventData):
     """Why the e-mail could not be sent."""
 
 
+class CustomerMailTextFailedData(CausedEventData):
+    """Data of `customer.mail_text_failed`. `id` is the id of the customer."""
+
+    kind: str
+    """What the e-mail is for, such as `CODE`."""
+    language: str
+    """The language of the text, such as `de`."""
+    code: str
+    """Code of the problem, as in error responses."""
+    reason: str
+    """Why the text could not be used."""
+
+
 class OrganizationEventData(CausedEventData):
     """Data of `organization.created` and `organization.deleted`. `id` is the id of the organization."""
 
@@ -817,6 +830,11 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
             "An account at an identity provider waits for approval to be linked to a customer.",
         ),
         ("customer.mail_failed", CustomerMailFailedData, "An e-mail to a customer could not be sent."),
+        (
+            "customer.mail_text_failed",
+            CustomerMailTextFailedData,
+            "The project's text of an e-mail could not be rendered; the customer got the built-in one.",
+        ),
         ("customer.deleted", CausedEventData, "A customer was deleted and the personal data erased."),
         ("organization.created", OrganizationEventData, "An organization was created."),
         ("organization.updated", OrganizationUpdatedData, "An organization or a member's roles were changed."),

@@ -8,6 +8,7 @@ import msgspec
 from postern.kernel.http.call import Environment
 from postern.kernel.http.problems import Missing, Unprocessable
 from postern.kernel.values import Body, DisplayName, Moment, Record
+from postern.web.page_texts import PageTextSettings
 from postern.web.themes import ThemeSettings
 
 KeyType = Literal["SECRET", "PUBLISHABLE"]
@@ -174,6 +175,8 @@ Redirect = Annotated[
     ),
 ]
 """The URL of a page, or a URL with an app's own scheme: `https://…`, `acme://…`, `com.acme.app:/…` (RFC 8252 §7.1)."""
+PageTitle = Annotated[str, msgspec.Meta(max_length=80, description="Plain text of at most 80 characters.")]
+PageSentence = Annotated[str, msgspec.Meta(max_length=300, description="Plain text of at most 300 characters.")]
 ORIGINS_LIMIT = 50
 TOKEN_CLAIMS_LIMIT = 50
 """Maximum length of each list of TokenClaimSettings."""
@@ -218,6 +221,8 @@ class SignInSettings(Record):
     means English."""
     theme: ThemeSettings = ThemeSettings()
     """Colors, corners and fonts of hosted pages and e-mails."""
+    page_texts: PageTextSettings = PageTextSettings()
+    """Texts of hosted pages that replace the built-in ones, by language."""
     privacy_url: str | None = None
     terms_url: str | None = None
     help_url: str | None = None

@@ -51,6 +51,8 @@ from postern.platform.projects.model import (
     MetadataKey,
     Name,
     PageLanguage,
+    PageSentence,
+    PageTitle,
     Project,
     ProjectRelay,
     ProjectSes,
@@ -76,6 +78,7 @@ from postern.platform.projects.quotas import require_quota
 from postern.platform.projects.sso_check import SsoNotReady, sso_works
 from postern.protocols.mail.address import AddressInvalid, parse_address
 from postern.security.secrets import looks_like_key, new_key
+from postern.web.page_texts import PageTexts, PageTextSettings
 from postern.web.themes import ContrastError, Corners, FontFamily, ThemeSettings, check_contrast, theme_of
 
 if TYPE_CHECKING:
@@ -135,6 +138,35 @@ class ThemeChange(Body):
     """An https URL of a picture beside the form, on screens of 900 px and more."""
 
 
+class PageTextsChange(Body):
+    """Texts of hosted pages in one language to change; omitted fields keep their values, and null means the built-in
+    text."""
+
+    sign_in_title: PageTitle | None | Unset = UNSET
+    sign_in_lead: PageSentence | None | Unset = UNSET
+    """A sentence below the title of the sign-in page."""
+    sign_in_button: PageTitle | None | Unset = UNSET
+    """The button of the first page, below the e-mail address."""
+    sign_up_title: PageTitle | None | Unset = UNSET
+    sign_up_lead: PageSentence | None | Unset = UNSET
+    """A sentence below the title of the sign-up page."""
+    sign_up_button: PageTitle | None | Unset = UNSET
+    footer: PageSentence | None | Unset = UNSET
+    """A line in the foot of all pages, such as the name of the company."""
+
+
+class PageTextSettingsChange(Body):
+    """Texts of hosted pages to change, by language; omitted languages keep theirs, and null removes those of a
+    language."""
+
+    en: PageTextsChange | None | Unset = UNSET
+    de: PageTextsChange | None | Unset = UNSET
+    es: PageTextsChange | None | Unset = UNSET
+    fr: PageTextsChange | None | Unset = UNSET
+    pt: PageTextsChange | None | Unset = UNSET
+    ja: PageTextsChange | None | Unset = UNSET
+
+
 class SignInChange(Body):
     """Sign-in settings to change; omitted fields keep their values. Null resets a setting to its default, where null is
     allowed."""
@@ -156,6 +188,8 @@ class SignInChange(Body):
     means English."""
     theme: ThemeChange | None | Unset = UNSET
     """Colors, corners and fonts of hosted pages and e-mails."""
+    page_texts: PageTextSettingsChange | None | Unset = UNSET
+    """Texts of hosted pages that replace the built-in ones, by language."""
     privacy_url: LinkUrl | None | Unset = UNSET
     terms_url: LinkUrl | None | Unset = UNSET
     help_url: LinkUrl | None | Unset = UNSET
@@ -574,6 +608,8 @@ def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> Sig
         changes["token_claims"] = _apply_token_claims_change(settings.token_claims, changes["token_claims"])
     if isinstance(changes.get("theme"), ThemeChange):
         changes["theme"] = _apply_theme_change(settings.theme, changes["theme"])
+    if isinstance(changes.get("page_texts"), PageTextSettingsChange):
+        changes["page_texts"] = _apply_page_texts_change(settings.page_texts, changes["page_texts"])
     if "theme" in changes or "accent_color" in changes:
         _require_contrast(msgspec.structs.replace(settings, **changes), change)
     if "allowed_origins" in changes:
@@ -601,6 +637,17 @@ def _apply_theme_change(settings: ThemeSettings, change: ThemeChange) -> ThemeSe
             changes[name] = msgspec.structs.replace(getattr(settings, name), **fields_set(value))
         elif value is None:
             changes[name] = getattr(default, name)
+    return msgspec.structs.replace(settings, **changes)
+
+
+def _apply_page_texts_change(settings: PageTextSettings, change: PageTextSettingsChange) -> PageTextSettings:
+    changes = fields_set(change)
+    for language, texts in changes.items():
+        if texts is not None:
+            stored = getattr(settings, language) or PageTexts()
+            changed = {name: (value or "").strip() or None for name, value in fields_set(texts).items()}
+            texts = msgspec.structs.replace(stored, **changed)
+        changes[language] = None if texts == PageTexts() else texts
     return msgspec.structs.replace(settings, **changes)
 
 

@@ -28,7 +28,7 @@
     return form.dataset[key] || form.dataset.other;
   };
   class ServerProblem extends Error {}
-  const usePasskey = async () => {
+  const usePasskey = async (how) => {
     const request = { method: "POST", body: new URLSearchParams(new FormData(form)) };
     const response = await fetch(form.dataset.options, request);
     const body = await response.json();
@@ -36,19 +36,40 @@
     const publicKey = decodeOptions(body.options);
     const credential = await (publicKey.user
       ? navigator.credentials.create({ publicKey })
-      : navigator.credentials.get({ publicKey }));
+      : navigator.credentials.get({ publicKey, ...how }));
     form.elements.challengeId.value = body.challengeId;
     form.elements.credential.value = encodeCredential(credential);
     form.submit();
   };
+  // Autofill: the browser offers passkeys in the field of the address (WebAuthn Level 3 §5.1.4). The challenge expires,
+  // so a new one is fetched before that.
+  const RENEW_MILLISECONDS = 240_000;
+  const RENEWALS = 15;
+  let autofill;
+  const offerAutofill = async (renewals) => {
+    if (!form.dataset.autofill || !(await PublicKeyCredential.isConditionalMediationAvailable?.())) return;
+    autofill = new AbortController();
+    const { signal } = autofill;
+    setTimeout(() => {
+      if (signal.aborted || renewals === 0) return;
+      autofill.abort();
+      void offerAutofill(renewals - 1);
+    }, RENEW_MILLISECONDS);
+    // Who ignores it signs in in another way and needs no message.
+    await usePasskey({ mediation: "conditional", signal }).catch(() => {});
+  };
+  void offerAutofill(RENEWALS);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const button = form.querySelector("button");
+    autofill?.abort(); // Browsers refuse a second request.
+    autofill = undefined;
     button.disabled = true;
     status.textContent = form.dataset.busy;
     usePasskey().catch((error) => {
       button.disabled = false;
       status.textContent = messageOf(error);
+      void offerAutofill(RENEWALS);
     });
   });
   document.getElementById("passkeys").hidden = false;

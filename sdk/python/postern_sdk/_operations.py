@@ -1898,6 +1898,80 @@ RESET_PASSWORD_BY_PAGE = Operation(
     body="form",
     media_type="application/x-www-form-urlencoded",
 )
+LIST_CUSTOMER_MAILS = Operation(
+    "listCustomerMails",
+    "GET",
+    "/projects/{projectId}/customer-mails",
+    "json",
+    result="CustomerMail",
+    many=True,
+    permission="projects:read",
+)
+GET_CUSTOMER_MAIL = Operation(
+    "getCustomerMail",
+    "GET",
+    "/projects/{projectId}/customer-mails/{mail}/{language}",
+    "json",
+    result="MailText",
+    permission="projects:read",
+)
+SET_CUSTOMER_MAIL = Operation(
+    "setCustomerMail",
+    "PUT",
+    "/projects/{projectId}/customer-mails/{mail}/{language}",
+    "json",
+    result="MailText",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+RESET_CUSTOMER_MAIL = Operation(
+    "resetCustomerMail",
+    "DELETE",
+    "/projects/{projectId}/customer-mails/{mail}/{language}",
+    "json",
+    result="MailText",
+    permission="projects:write",
+)
+LIST_CUSTOMER_MAIL_VERSIONS = Operation(
+    "listCustomerMailVersions",
+    "GET",
+    "/projects/{projectId}/customer-mails/{mail}/{language}/versions",
+    "json",
+    result="MailTextVersion",
+    many=True,
+    permission="projects:read",
+)
+RESTORE_CUSTOMER_MAIL = Operation(
+    "restoreCustomerMail",
+    "POST",
+    "/projects/{projectId}/customer-mails/{mail}/{language}/restore",
+    "json",
+    result="MailText",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+PREVIEW_CUSTOMER_MAIL = Operation(
+    "previewCustomerMail",
+    "POST",
+    "/projects/{projectId}/customer-mails/{mail}/{language}/preview",
+    "json",
+    result="CustomerMailPreview",
+    permission="projects:read",
+    body="json",
+    media_type="application/json",
+)
+TEST_CUSTOMER_MAIL = Operation(
+    "testCustomerMail",
+    "POST",
+    "/projects/{projectId}/customer-mails/{mail}/{language}/test",
+    "json",
+    result="MailTestSent",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
 LIST_ALL_SSO_CONNECTIONS = Operation(
     "listAllSsoConnections",
     "GET",

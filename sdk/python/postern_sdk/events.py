@@ -38,6 +38,7 @@ __all__ = [
     "CustomerLinkedEvent",
     "CustomerLockedEvent",
     "CustomerMailFailedEvent",
+    "CustomerMailTextFailedEvent",
     "CustomerMetadataUpdatedEvent",
     "CustomerMfaDisabledEvent",
     "CustomerMfaEnabledEvent",
@@ -642,6 +643,13 @@ class CustomerMailFailedEvent(WebhookEvent, frozen=True, kw_only=True):
     type: Literal["customer.mail_failed"] = "customer.mail_failed"
 
 
+class CustomerMailTextFailedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """The project's text of an e-mail could not be rendered; the customer got the built-in one."""
+
+    data: types.CustomerMailTextFailedData
+    type: Literal["customer.mail_text_failed"] = "customer.mail_text_failed"
+
+
 class CustomerDeletedEvent(WebhookEvent, frozen=True, kw_only=True):
     """A customer was deleted and the personal data erased."""
 
@@ -900,6 +908,7 @@ Event: TypeAlias = (
     | CustomerUnlinkedEvent
     | CustomerIdentityHeldEvent
     | CustomerMailFailedEvent
+    | CustomerMailTextFailedEvent
     | CustomerDeletedEvent
     | OrganizationCreatedEvent
     | OrganizationUpdatedEvent
@@ -1006,6 +1015,7 @@ BY_TYPE: dict[str, type[WebhookEvent]] = {
     "customer.unlinked": CustomerUnlinkedEvent,
     "customer.identity_held": CustomerIdentityHeldEvent,
     "customer.mail_failed": CustomerMailFailedEvent,
+    "customer.mail_text_failed": CustomerMailTextFailedEvent,
     "customer.deleted": CustomerDeletedEvent,
     "organization.created": OrganizationCreatedEvent,
     "organization.updated": OrganizationUpdatedEvent,

@@ -170,6 +170,12 @@ class CustomerBanned(ConflictError):
     """`customer_banned` (409): A banned customer cannot be linked or merged; unban first."""
 
 
+class CustomerMailMissing(NotFoundError):
+    """`customer_mail_missing` (404): There is no such mail to customers, or it has no such language. `GET
+    …/customer-mails` lists them.
+    """
+
+
 class CustomerMissing(NotFoundError):
     """`customer_missing` (404): There is no such customer."""
 
@@ -448,6 +454,10 @@ class LockedOut(RateLimitError):
 
 class LogoutTokenRefused(BadRequestError):
     """`logout_token_refused` (400): The logout token is not valid. The connection's traces have the reason."""
+
+
+class MailVersionMissing(NotFoundError):
+    """`mail_version_missing` (404): There is no such version of this mail, or it was deleted: the last 50 are kept."""
 
 
 class MemberMissing(NotFoundError):
@@ -1127,6 +1137,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "credential_missing": CredentialMissing,
     "credential_not_accepted": CredentialNotAccepted,
     "customer_banned": CustomerBanned,
+    "customer_mail_missing": CustomerMailMissing,
     "customer_missing": CustomerMissing,
     "customer_owns_organizations": CustomerOwnsOrganizations,
     "database_away": DatabaseAway,
@@ -1187,6 +1198,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "live_key_required": LiveKeyRequired,
     "locked_out": LockedOut,
     "logout_token_refused": LogoutTokenRefused,
+    "mail_version_missing": MailVersionMissing,
     "member_missing": MemberMissing,
     "message_gone": MessageGone,
     "message_too_large": MessageTooLarge,

@@ -78,6 +78,25 @@ if TYPE_CHECKING:
         Literal["ATTRIBUTE", "DECLARED", "EXACT", "IGNORED", "SYNONYM"] | str
     )
     ContactImportPreviewColumnType: TypeAlias = Literal["boolean", "date", "list", "number", "string"] | str
+    CustomerMailMail: TypeAlias = (
+        Literal[
+            "CODE",
+            "EMAIL_CHANGED",
+            "IDENTITY_CHANGED",
+            "INVITATION",
+            "LINK",
+            "MFA_CHANGED",
+            "NEW_DEVICE",
+            "PASSWORD_CHANGED",
+            "RESET",
+            "SIGN_UP",
+            "SIGN_UP_KNOWN",
+            "VERIFY",
+        ]
+        | str
+    )
+    CustomerMailRequiredBlock: TypeAlias = Literal["button", "code"] | str
+    CustomerMailEditedLanguages: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
     DeliverySiteTransport: TypeAlias = Literal["direct", "relay", "ses"] | str
     DeliverySiteState: TypeAlias = Literal["OPEN", "SLOWED", "SUSPENDED"] | str
     DeliverySiteSuspensionBy: TypeAlias = Literal["OPERATOR", "PROJECT"] | str
@@ -203,6 +222,25 @@ if TYPE_CHECKING:
         Literal["CANCELLED", "DRAFT", "FAILED", "PAUSED", "SCHEDULED", "SENDING", "SENT", "TESTING"] | str
     )
     ListedCampaignAbTestMetric: TypeAlias = Literal["CLICK_RATE", "OPEN_RATE"] | str
+    MailBlockType: TypeAlias = Literal["button", "code", "text"] | str
+    MailTextMail: TypeAlias = (
+        Literal[
+            "CODE",
+            "EMAIL_CHANGED",
+            "IDENTITY_CHANGED",
+            "INVITATION",
+            "LINK",
+            "MFA_CHANGED",
+            "NEW_DEVICE",
+            "PASSWORD_CHANGED",
+            "RESET",
+            "SIGN_UP",
+            "SIGN_UP_KNOWN",
+            "VERIFY",
+        ]
+        | str
+    )
+    MailTextLanguage: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
     MxRecordType: TypeAlias = Literal["MX"] | str
     MxRecordStatus: TypeAlias = Literal["PENDING", "UNKNOWN", "VERIFIED", "WRONG"] | str
     OAuthClientEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
@@ -408,6 +446,9 @@ else:
     ContactImportPreviewDelimiterFrom = str
     ContactImportPreviewColumnDecidedBy = str
     ContactImportPreviewColumnType = str
+    CustomerMailMail = str
+    CustomerMailRequiredBlock = str
+    CustomerMailEditedLanguages = str
     DeliverySiteTransport = str
     DeliverySiteState = str
     DeliverySiteSuspensionBy = str
@@ -451,6 +492,9 @@ else:
     ListedAudienceType = str
     ListedCampaignStatus = str
     ListedCampaignAbTestMetric = str
+    MailBlockType = str
+    MailTextMail = str
+    MailTextLanguage = str
     MxRecordType = str
     MxRecordStatus = str
     OAuthClientEnvironment = str
@@ -2281,6 +2325,21 @@ class CustomerLinkedData(Record, frozen=True, kw_only=True):
     """The identity provider whose account was linked. Absent if none was linked."""
 
 
+class CustomerMail(Record, frozen=True, kw_only=True):
+    """A mail to customers whose texts can be edited."""
+
+    mail: CustomerMailMail
+    """The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps."""
+    purpose: str
+    """When customers get this mail."""
+    required_block: CustomerMailRequiredBlock | None
+    """The block that the mail must have, because it shows the link or the one-time code; other mails have neither."""
+    variables: list[MailVariable]
+    """Values of template variables such as `{{name}}`; of a template, the names of its variables."""
+    edited_languages: list[CustomerMailEditedLanguages]
+    """The languages in which the project has its own text; in the others, customers get the built-in one."""
+
+
 class CustomerMailFailedData(Record, frozen=True, kw_only=True):
     """Data of `customer.mail_failed`. `id` is the id of the customer."""
 
@@ -2303,6 +2362,43 @@ class CustomerMailFailedData(Record, frozen=True, kw_only=True):
     """Code of the problem, as in error responses."""
     reason: str
     """Why the e-mail could not be sent."""
+
+
+class CustomerMailPreview(Record, frozen=True, kw_only=True):
+    """A mail with sample values."""
+
+    subject: str
+    """Subject line."""
+    html: str
+    """HTML body."""
+    text: str
+    """Plain text body."""
+
+
+class CustomerMailTextFailedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.mail_text_failed`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
+    test: bool | None = None
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
+    """
+    kind: str
+    """What the e-mail is for, such as `CODE`."""
+    language: str
+    """The language of the text, such as `de`."""
+    code: str
+    """Code of the problem, as in error responses."""
+    reason: str
+    """Why the text could not be used."""
 
 
 class CustomerMetadataUpdatedData(Record, frozen=True, kw_only=True):
@@ -4917,6 +5013,20 @@ class ListedCampaign(Record, frozen=True, kw_only=True):
     """The statistics of its sends; null unless `include=counts` is requested."""
 
 
+class MailBlock(Record, frozen=True, kw_only=True):
+    """A part of a mail. `text` is a template: `{{ app }}` is replaced by a value.
+
+    The button leads to the link of the mail, and the code shows its one-time code; `text` is the label of
+        the button,
+    or what stands above the code.
+    """
+
+    type: MailBlockType
+    """Type of the record."""
+    text: str
+    """Plain text body."""
+
+
 class MailContact(Record, frozen=True, kw_only=True):
     """An address in a header field."""
 
@@ -4933,6 +5043,69 @@ class MailPreview(Record, frozen=True, kw_only=True):
     """Path on this server to load in an `iframe`."""
     expires_at: datetime
     """When it expires (UTC); null if it does not expire."""
+
+
+class MailTestSent(Record, frozen=True, kw_only=True):
+    """The e-mail of a test."""
+
+    id: str
+    """The id of the e-mail, for `GET …/emails/{id}`."""
+
+
+class MailText(Record, frozen=True, kw_only=True):
+    """The text of a mail in one language, as customers get it."""
+
+    mail: MailTextMail
+    """The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps."""
+    language: MailTextLanguage
+    """The language of the text, such as `de`."""
+    content: MailTextContent
+    """Null: the text was reset to the built-in one."""
+    is_built_in: bool
+    """Whether this is the text that every project has."""
+    version: int
+    """The number of the newest version; 0 if the text was never edited."""
+    updated_by: str | None
+    """Who changed the text last: the e-mail address of a developer or the name of an API key."""
+    updated_at: datetime
+    """When the text was changed last; if never, when the project was created."""
+
+
+class MailTextContent(Record, frozen=True, kw_only=True):
+    """What a mail says, as templates: `{{ app }}` is replaced by a value, `{% if … %}` is possible, too."""
+
+    subject: str
+    """Subject line."""
+    preheader: str | UnsetType = UNSET
+    """What lists of mails show beside the subject; "" for the beginning of the mail."""
+    blocks: list[MailBlock]
+    """Paragraphs, and the button or code of the mail, in their order."""
+    footer: str | UnsetType = UNSET
+    """What stands below the mail, such as the postal address; "" for nothing."""
+
+
+class MailTextVersion(Record, frozen=True, kw_only=True):
+    """A version of a mail in one language."""
+
+    version: int
+    """Version number, from 1. Each change increments it."""
+    content: MailTextContent | None
+    """Null: the text was reset to the built-in one."""
+    created_by: str | None
+    """Who created the version: the e-mail address of a developer or the name of an API key."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+
+
+class MailVariable(Record, frozen=True, kw_only=True):
+    """A variable that the texts of a mail can use."""
+
+    name: str
+    """Display name."""
+    description: str
+    """Description for people."""
+    sample: str
+    """The value in previews and tests."""
 
 
 class MessageAuthentication(Record, frozen=True, kw_only=True):
@@ -5517,6 +5690,83 @@ class OwnSession(Record, frozen=True, kw_only=True):
     """When the session ends if its tokens are not refreshed before."""
     current: bool
     """Whether this is the session of the request."""
+
+
+class PageTextSettings(Record, frozen=True, kw_only=True):
+    """The texts of hosted pages, by language; null if a language has none."""
+
+    en: PageTexts | None
+    """Texts in English; null for the built-in ones."""
+    de: PageTexts | None
+    """Texts in German; null for the built-in ones."""
+    es: PageTexts | None
+    """Texts in Spanish; null for the built-in ones."""
+    fr: PageTexts | None
+    """Texts in French; null for the built-in ones."""
+    pt: PageTexts | None
+    """Texts in Portuguese; null for the built-in ones."""
+    ja: PageTexts | None
+    """Texts in Japanese; null for the built-in ones."""
+
+
+class PageTextSettingsChange(Record, frozen=True, kw_only=True):
+    """Texts of hosted pages to change, by language; omitted languages keep theirs, and null removes those of a
+    language.
+    """
+
+    en: PageTextsChange | None | UnsetType = UNSET
+    """Texts in English; null for the built-in ones."""
+    de: PageTextsChange | None | UnsetType = UNSET
+    """Texts in German; null for the built-in ones."""
+    es: PageTextsChange | None | UnsetType = UNSET
+    """Texts in Spanish; null for the built-in ones."""
+    fr: PageTextsChange | None | UnsetType = UNSET
+    """Texts in French; null for the built-in ones."""
+    pt: PageTextsChange | None | UnsetType = UNSET
+    """Texts in Portuguese; null for the built-in ones."""
+    ja: PageTextsChange | None | UnsetType = UNSET
+    """Texts in Japanese; null for the built-in ones."""
+
+
+class PageTexts(Record, frozen=True, kw_only=True):
+    """The texts of hosted pages in one language; null for the built-in text."""
+
+    sign_in_title: str | None
+    """Title of the sign-in page; null for the built-in one."""
+    sign_in_lead: str | None
+    """A sentence below the title of the sign-in page."""
+    sign_in_button: str | None
+    """The button of the first page, below the e-mail address."""
+    sign_up_title: str | None
+    """Title of the sign-up page; null for the built-in one."""
+    sign_up_lead: str | None
+    """A sentence below the title of the sign-up page."""
+    sign_up_button: str | None
+    """Button of the sign-up page; null for the built-in one."""
+    footer: str | None
+    """A line in the foot of all pages, such as the name of the company."""
+
+
+class PageTextsChange(Record, frozen=True, kw_only=True):
+    """Texts of hosted pages in one language to change; omitted fields keep their values, and null means the built-
+    in
+        text.
+    """
+
+    sign_in_title: str | None | UnsetType = UNSET
+    """Title of the sign-in page; null for the built-in one."""
+    sign_in_lead: str | None | UnsetType = UNSET
+    """A sentence below the title of the sign-in page."""
+    sign_in_button: str | None | UnsetType = UNSET
+    """The button of the first page, below the e-mail address."""
+    sign_up_title: str | None | UnsetType = UNSET
+    """Title of the sign-up page; null for the built-in one."""
+    sign_up_lead: str | None | UnsetType = UNSET
+    """A sentence below the title of the sign-up page."""
+    sign_up_button: str | None | UnsetType = UNSET
+    """Button of the sign-up page; null for the built-in one."""
+    footer: str | None | UnsetType = UNSET
+    """A line in the foot of all pages, such as the name of the company."""
 
 
 class Passkey(Record, frozen=True, kw_only=True):
@@ -6360,6 +6610,8 @@ class SignInChange(Record, frozen=True, kw_only=True):
     """
     theme: ThemeChange | None | UnsetType = UNSET
     """Colors, corners and fonts of hosted pages and e-mails."""
+    page_texts: PageTextSettingsChange | None | UnsetType = UNSET
+    """Texts of hosted pages that replace the built-in ones, by language."""
     privacy_url: str | None | UnsetType = UNSET
     """URL of your privacy policy, in the foot of pages."""
     terms_url: str | None | UnsetType = UNSET
@@ -6456,6 +6708,10 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     theme: ThemeSettings
     """Colors, corners and fonts of hosted pages and e-mails. Default:
     `{"light":{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null},"dark":{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null},"corners":"MEDIUM","font":"SYSTEM","headingFont":"SYSTEM","pictureUrl":null}`.
+    """
+    page_texts: PageTextSettings
+    """Texts of hosted pages that replace the built-in ones, by language. Default:
+    `{"en":null,"de":null,"es":null,"fr":null,"pt":null,"ja":null}`.
     """
     privacy_url: str | None
     """URL of your privacy policy, in the foot of pages."""

@@ -16,6 +16,7 @@ import postern.web.pages
 from postern.identity.setup_links.guides import GUIDES, shown_steps
 from postern.identity.setup_links.pages import STATUS_TEXTS, TITLES
 from postern.web.languages import LANGUAGES
+from postern.web.page_texts import PageTexts
 from postern.web.pages import FOLDER, page
 from postern.web.problem_texts import PROBLEM_TEXTS
 from postern.web.themes import ThemeSettings, style_of, theme_of
@@ -24,7 +25,10 @@ from tests.peers.chromium import CHROMIUM, chromium
 WIDTH_PIXELS = 320
 ASSETS = Path(postern.web.pages.__file__).parent / "assets"
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
-PARTIALS = ("layout.html", "back.html", "onwards.html", "passkey-messages.html", "provider-icon.html")
+PARTIALS = (
+    *("layout.html", "back.html", "onwards.html", "passkey-form.html", "passkey-messages.html"),
+    "provider-icon.html",
+)
 NAMES = sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS)
 EMAIL = "maximiliane.oberhausen-schmitt@kaffeehaus-linden.example.com"
 PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple", "GitLab", "Discord", "Slack", "LinkedIn", "Facebook", "X"]
@@ -120,6 +124,9 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "links": [{"url": "https://a.example", "text": PROBLEM_TEXTS["not_found"]}],
         "scopes": [PROBLEM_TEXTS["not_found"]],
         "methods": ["PASSWORD", "EMAIL_CODE"],
+        "ways": ["PASSWORD", "EMAIL_CODE"],
+        "forgot_url": "/x",
+        "texts": PageTexts(footer="Northwind Coffee GmbH, Speicherstadt 4, 20457 Hamburg"),
         "providers": [{"name": text, "url": "/x", "icon": text.upper()} for text in PROVIDERS],
         **setup_values(),
         "qr": {"size": 20, "path": "M0 0h1v1z"},

@@ -69,12 +69,44 @@ def returned(browser: Browser, installation: dict[str, Any]) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(browser.url).query).items()}
 
 
+def enter_password(browser: Browser, installation: dict[str, Any]) -> None:
+    """Sign in with a password, on the page that asks for the address first."""
+    browser.fill("email", installation["email"])
+    browser.click("Continue")
+    browser.wait("document.getElementById('password')")
+    browser.fill("password", GOOD)
+    browser.click("Sign in")
+
+
+def test_chromium_fills_in_a_passkey_on_the_sign_in_page(installation: dict[str, Any]) -> None:
+    """A passkey is added on the pages, and signs in without a click: the browser offers it where the address is asked
+    for, and the virtual authenticator chooses it."""
+    with open_browser() as browser:
+        browser.command("WebAuthn.enable")
+        authenticator = {
+            "protocol": "ctap2",
+            "transport": "internal",
+            **dict.fromkeys(("hasResidentKey", "hasUserVerification", "isUserVerified"), True),
+            "automaticPresenceSimulation": True,
+        }
+        browser.command("WebAuthn.addVirtualAuthenticator", options=authenticator)
+        browser.open(authorization_url(installation))
+        browser.click("Sign in and add a passkey")
+        browser.wait_for("Sign in to add a passkey")
+        enter_password(browser, installation)
+        browser.wait("document.getElementById('name')")
+        browser.click("Add a passkey")
+        browser.wait_for("Allow Northwind Reports?")
+        browser.clear_cookies()
+        browser.open(authorization_url(installation))
+        browser.wait_for("Allow Northwind Reports?")
+        assert not [line for line in browser.console if "favicon" not in line]
+
+
 def test_chromium_signs_in_consents_and_signs_out(installation: dict[str, Any], tmp_path: Path) -> None:
     with open_browser() as browser:
         browser.open(authorization_url(installation))
-        browser.fill("email", installation["email"])
-        browser.fill("password", GOOD)
-        browser.click("Sign in")
+        enter_password(browser, installation)
         browser.wait_for("Allow Northwind Reports?")
         assert installation["email"] in browser.text
         for dark, width in ((False, 1280), (True, 1280), (False, 390), (True, 390)):

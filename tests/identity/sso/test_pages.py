@@ -24,6 +24,7 @@ async def submit(acme, name, **fields):
 
 FORMS = {
     "the single sign-on form": ("sso", {}),
+    "the address alone": ("sign-in", {}),
     "the password form": ("sign-in", {"password": GOOD}),
     "a code by mail": ("code", {}),
     "signing up": ("sign-up", {"password": GOOD}),
@@ -32,7 +33,6 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 async def test_an_sso_address_is_redirected_to_the_identity_provider_and_back(connected, auth, form):
-    assert "organization’s sign-in" in (await page(connected)).text
     email = connected.address("maria")
     name, fields = FORMS[form]
     answer = await submit(connected, name, email=email.upper(), **fields)
@@ -64,5 +64,13 @@ async def test_other_addresses_sign_in_on_the_pages(connected):
     assert lapsed.status_code == 404
 
 
-async def test_sso_is_not_offered_without_an_active_connection(acme):
-    assert "organization’s sign-in" not in (await page(acme)).text
+async def test_a_project_with_single_sign_on_alone_asks_for_the_address(connected, auth):
+    await auth.settings(methods=["EMAIL_LINK"])
+    document = await page(connected)
+    assert document.actions[0].endswith("/auth/pages/sso")
+    await connected.remove_domain()
+
+
+async def test_sso_is_not_offered_without_an_active_connection(acme, auth):
+    await auth.settings(methods=["EMAIL_LINK"])
+    assert not (await page(acme)).actions

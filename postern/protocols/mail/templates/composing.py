@@ -676,6 +676,35 @@ def preview(
     return None if subject is None else rendered.subject, rendered.html, rendered.text
 
 
+def render_texts(
+    report_part: ReportPart, texts: list[tuple[str, str]], values: dict[str, str], max_characters: int
+) -> list[str]:
+    """Render short templates as plain text. Each of `texts` is a JSON pointer for errors and a template; `values` has
+    all variables that the templates can use.
+
+    Raises Invalid at the first template that has a syntax error, uses another variable, cannot be rendered, or whose
+    output has more than `max_characters`.
+    """
+    report_part("text")
+    rendered: list[str] = []
+    for path, source in texts:
+        try:
+            template = compile_template(source, OutputFormat.TEXT)
+            unknown = next((name for name in variables(source) if name not in values), None)
+            if unknown is not None:
+                message = f"There is no variable `{unknown}` in this mail. It has {', '.join(sorted(values))}."
+                raise Invalid.at(path, message, "unknown_variable")
+            text = template.render(values)
+        except Invalid:
+            raise
+        except Problem as error:
+            raise Invalid.at(path, error.detail, error.code()) from None
+        if len(text) > max_characters:
+            raise Invalid.at(path, f"The text is longer than {max_characters} characters when rendered.", "too_long")
+        rendered.append(text)
+    return rendered
+
+
 class MessageReport(msgspec.Struct, frozen=True, kw_only=True):
     """What is found in a composed message."""
 
@@ -731,7 +760,7 @@ def _render_builder_json(builder_json: dict[str, Any], engine: Engine) -> str:
 
 TASKS: Final[dict[str, Callable[..., Any]]] = {
     task.__name__: task
-    for task in (check_message, render_subjects, check_parts, check_template, preview, inspect_message)
+    for task in (check_message, render_subjects, check_parts, check_template, preview, render_texts, inspect_message)
 }
 
 

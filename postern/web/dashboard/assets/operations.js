@@ -260,6 +260,14 @@ pages.forgotPassword GET /projects/{projectId}/auth/pages/forgot Tn
 pages.submitForgotPassword POST /projects/{projectId}/auth/pages/forgot fTn
 pages.resetPassword GET /projects/{projectId}/auth/pages/reset qTn
 pages.submitResetPassword POST /projects/{projectId}/auth/pages/reset fTn
+customerMails.list GET /projects/{projectId}/customer-mails
+customerMails.get GET /projects/{projectId}/customer-mails/{mail}/{language}
+customerMails.set PUT /projects/{projectId}/customer-mails/{mail}/{language} j
+customerMails.reset DELETE /projects/{projectId}/customer-mails/{mail}/{language}
+customerMails.listVersions GET /projects/{projectId}/customer-mails/{mail}/{language}/versions
+customerMails.restore POST /projects/{projectId}/customer-mails/{mail}/{language}/restore j
+customerMails.preview POST /projects/{projectId}/customer-mails/{mail}/{language}/preview j
+customerMails.test POST /projects/{projectId}/customer-mails/{mail}/{language}/test j
 sso.listAll GET /projects/{projectId}/b2b/sso-connections ql
 sso.list GET /projects/{projectId}/b2b/organizations/{id}/sso-connections ql
 sso.create POST /projects/{projectId}/b2b/organizations/{id}/sso-connections j

@@ -8477,6 +8477,331 @@ class Contacts:
         return self._client._call(operations.LIST_AUDIENCES_OF_CONTACT, (id,), project=project, timeout=timeout)
 
 
+class CustomerMails:
+    """The methods of `client.customer_mails`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.CustomerMail]:
+        """The mails to customers whose texts can be edited: their variables, and the languages that have an own
+        text.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_CUSTOMER_MAILS, (), project=project, timeout=timeout)
+
+    def get(
+        self,
+        mail: str,
+        language: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MailText:
+        """The text of a mail in a language: that of the project, or the built-in one.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            mail: The mail.
+            language: The language.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMailMissing
+        """
+        return self._client._call(
+            operations.GET_CUSTOMER_MAIL,
+            (
+                mail,
+                language,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def set(
+        self,
+        mail: str,
+        language: str,
+        *,
+        subject: str,
+        blocks: Sequence[types.MailBlock | params.MailBlockDict],
+        preheader: str | NotGiven = NOT_GIVEN,
+        footer: str | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MailText:
+        """Change the text of a mail in a language.
+
+        Subject, preheader, blocks and footer are MiniJinja templates with the variables of the mail. A mail with
+        a code or link must have the block `code` or `button` once. The text is rendered with sample values
+        before it is stored; an error is a 400 with the path. If it fails later, customers get the built-in text,
+        and `customer.mail_text_failed` is recorded. Honours `If-Match`.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            mail: The mail.
+            language: The language.
+            subject: Subject line.
+            blocks: Paragraphs, and the button or code of the mail, in their order.
+            preheader: What lists of mails show beside the subject; "" for the beginning of the mail.
+            footer: What stands below the mail, such as the postal address; "" for nothing.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMailMissing
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return self._client._call(
+            operations.SET_CUSTOMER_MAIL,
+            (
+                mail,
+                language,
+            ),
+            body={"subject": subject, "preheader": preheader, "blocks": blocks, "footer": footer},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def reset(
+        self,
+        mail: str,
+        language: str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MailText:
+        """Use the built-in text of a mail again.
+
+        The versions are kept, so that one of them can be restored. Honours `If-Match`.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            mail: The mail.
+            language: The language.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMailMissing
+        """
+        return self._client._call(
+            operations.RESET_CUSTOMER_MAIL,
+            (
+                mail,
+                language,
+            ),
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def list_versions(
+        self,
+        mail: str,
+        language: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.MailTextVersion]:
+        """The last 50 versions of a mail in a language, newest first.
+
+        Empty if the text was never edited.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            mail: The mail.
+            language: The language.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMailMissing
+        """
+        return self._client._call(
+            operations.LIST_CUSTOMER_MAIL_VERSIONS,
+            (
+                mail,
+                language,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+    def restore(
+        self,
+        mail: str,
+        language: str,
+        *,
+        version: int,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MailText:
+        """Use the text of an earlier version again, as a new version.
+
+        It is checked like a new text. Honours `If-Match`.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            mail: The mail.
+            language: The language.
+            version: Version number, from 1. Each change increments it.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMailMissing
+            MailVersionMissing
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return self._client._call(
+            operations.RESTORE_CUSTOMER_MAIL,
+            (
+                mail,
+                language,
+            ),
+            body={"version": version},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    def preview(
+        self,
+        mail: str,
+        language: str,
+        *,
+        content: types.MailTextContent | params.MailTextContentDict | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerMailPreview:
+        """A mail with sample values, as a customer would get it.
+
+        `content` is checked as when it is stored; null is the text in use. Nothing is stored or sent.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            mail: The mail.
+            language: The language.
+            content: Null: the text was reset to the built-in one.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMailMissing
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return self._client._call(
+            operations.PREVIEW_CUSTOMER_MAIL,
+            (
+                mail,
+                language,
+            ),
+            body={"content": content},
+            project=project,
+            timeout=timeout,
+        )
+
+    def test(
+        self,
+        mail: str,
+        language: str,
+        *,
+        to: str,
+        content: types.MailTextContent | params.MailTextContentDict | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MailTestSent:
+        """Send a mail with sample values to any address, from the sender of the project's mails to customers.
+
+        Its code or link does nothing. `content` is checked as when it is stored; null is the text in use.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            mail: The mail.
+            language: The language.
+            to: Recipients.
+            content: Null: the text was reset to the built-in one.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMailMissing
+            DirectNotOffered
+            DomainNotVerified
+            EmailInvalid
+            IdempotencyKeyInProgress
+            IdempotencyKeyReused
+            MessageTooLarge
+            NoSmartHost
+            RenderingAway
+            RenderingBusy
+            TemplateCrashed
+            TemplateTooExpensive
+        """
+        return self._client._call(
+            operations.TEST_CUSTOMER_MAIL,
+            (
+                mail,
+                language,
+            ),
+            body={"content": content, "to": to},
+            project=project,
+            timeout=timeout,
+        )
+
+
 class Customers:
     """The methods of `client.customers`."""
 
@@ -14014,7 +14339,9 @@ class Pages:
     ) -> str:
         """Sign in with e-mail address and password.
 
-        Sign in with e-mail address and password
+        With the address alone, the next page asks for what the address can sign in with: single sign-on if its
+        domain has it, otherwise what the project and the organization of the domain allow. It does not tell
+        whether there is an account.
 
         Args:
             email: E-mail address.
@@ -17697,6 +18024,11 @@ class Postern(Transport):
     def contacts(self) -> Contacts:
         """Methods of `client.contacts`."""
         return Contacts(self)
+
+    @cached_property
+    def customer_mails(self) -> CustomerMails:
+        """Methods of `client.customer_mails`."""
+        return CustomerMails(self)
 
     @cached_property
     def customers(self) -> Customers:

@@ -73,6 +73,8 @@ import type {
   CustomerImportResult,
   CustomerLink,
   CustomerLinkResult,
+  CustomerMail,
+  CustomerMailPreview,
   CustomerPasswordChange,
   CustomerRecoveryCodes,
   CustomerRows,
@@ -139,7 +141,14 @@ import type {
   ListedAudience,
   ListedAutomation,
   ListedCampaign,
+  MailDraft,
   MailPreview,
+  MailRestore,
+  MailTest,
+  MailTestSent,
+  MailText,
+  MailTextContent,
+  MailTextVersion,
   MetadataChange,
   MyPermissions,
   NewAccountInvitation,
@@ -2056,6 +2065,7 @@ export interface Operations {
   readonly signingKeys: SigningKeysApi;
   readonly providers: ProvidersApi;
   readonly pages: PagesApi;
+  readonly customerMails: CustomerMailsApi;
   readonly sso: SsoApi;
   readonly campaigns: CampaignsApi;
   readonly analytics: AnalyticsApi;
@@ -5256,7 +5266,9 @@ export interface PagesApi {
   /**
    * Sign in with e-mail address and password
    *
-   * Sign in with e-mail address and password
+   * With the address alone, the next page asks for what the address can sign in with: single sign-on if its domain has
+   * it, otherwise what the project and the organization of the domain allow. It does not tell whether there is an
+   * account.
    *
    * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
    * `sign_in_locked`, `too_many_requests`, `database_away`.
@@ -5538,6 +5550,110 @@ export interface CustomersIdentityRequestsApi {
    * Problems: `identity_request_missing`, `identity_request_decided`, `too_many_requests`, `database_away`.
    */
   reject(id: string, options?: RequestOptions): Promise<IdentityRequest>;
+}
+
+/** The methods of `client.customerMails`. */
+export interface CustomerMailsApi {
+  /**
+   * The mails to customers whose texts can be edited: their variables, and the languages that have an own text
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<CustomerMail[]>;
+  /**
+   * The text of a mail in a language: that of the project, or the built-in one
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_mail_missing`, `too_many_requests`, `database_away`.
+   */
+  get(mail: string, language: string, options?: RequestOptions): Promise<MailText>;
+  /**
+   * Change the text of a mail in a language
+   *
+   * Subject, preheader, blocks and footer are MiniJinja templates with the variables of the mail. A mail with a code or
+   * link must have the block `code` or `button` once. The text is rendered with sample values before it is stored; an
+   * error is a 400 with the path. If it fails later, customers get the built-in text, and `customer.mail_text_failed`
+   * is recorded. Honours `If-Match`.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_mail_missing`, `template_too_expensive`, `template_crashed`, `rendering_busy`,
+   * `too_many_requests`, `rendering_away`, `database_away`.
+   */
+  set(mail: string, language: string, params: MailTextContent, options?: RequestOptions): Promise<MailText>;
+  /**
+   * Use the built-in text of a mail again
+   *
+   * The versions are kept, so that one of them can be restored. Honours `If-Match`.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_mail_missing`, `too_many_requests`, `database_away`.
+   */
+  reset(mail: string, language: string, options?: RequestOptions): Promise<MailText>;
+  /**
+   * The last 50 versions of a mail in a language, newest first
+   *
+   * Empty if the text was never edited.
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_mail_missing`, `too_many_requests`, `database_away`.
+   */
+  listVersions(mail: string, language: string, options?: RequestOptions): Promise<MailTextVersion[]>;
+  /**
+   * Use the text of an earlier version again, as a new version
+   *
+   * It is checked like a new text. Honours `If-Match`.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_mail_missing`, `mail_version_missing`, `template_too_expensive`, `template_crashed`,
+   * `rendering_busy`, `too_many_requests`, `rendering_away`, `database_away`.
+   */
+  restore(mail: string, language: string, params: MailRestore, options?: RequestOptions): Promise<MailText>;
+  /**
+   * A mail with sample values, as a customer would get it
+   *
+   * `content` is checked as when it is stored; null is the text in use. Nothing is stored or sent.
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_mail_missing`, `template_too_expensive`, `template_crashed`, `rendering_busy`,
+   * `too_many_requests`, `rendering_away`, `database_away`.
+   */
+  preview(mail: string, language: string, params: MailDraft, options?: RequestOptions): Promise<CustomerMailPreview>;
+  /**
+   * Send a mail with sample values to any address, from the sender of the project's mails to customers
+   *
+   * Its code or link does nothing. `content` is checked as when it is stored; null is the text in use.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `email_invalid`, `domain_not_verified`, `customer_mail_missing`, `idempotency_key_in_progress`,
+   * `message_too_large`, `idempotency_key_reused`, `template_too_expensive`, `template_crashed`, `rendering_busy`,
+   * `too_many_requests`, `no_smart_host`, `direct_not_offered`, `rendering_away`, `database_away`.
+   */
+  test(mail: string, language: string, params: MailTest, options?: RequestOptions): Promise<MailTestSent>;
 }
 
 /** The methods of `client.sso`. */

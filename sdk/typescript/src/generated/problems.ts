@@ -132,6 +132,12 @@ export class CredentialNotAccepted extends ForbiddenError {}
 /** 409 `customer_banned`: A banned customer cannot be linked or merged; unban first. */
 export class CustomerBanned extends ConflictError {}
 
+/**
+ * 404 `customer_mail_missing`: There is no such mail to customers, or it has no such language. `GET …/customer-mails`
+ * lists them.
+ */
+export class CustomerMailMissing extends NotFoundError {}
+
 /** 404 `customer_missing`: There is no such customer. */
 export class CustomerMissing extends NotFoundError {}
 
@@ -363,6 +369,9 @@ export class LockedOut extends RateLimitError {}
 
 /** 400 `logout_token_refused`: The logout token is not valid. The connection's traces have the reason. */
 export class LogoutTokenRefused extends BadRequestError {}
+
+/** 404 `mail_version_missing`: There is no such version of this mail, or it was deleted: the last 50 are kept. */
+export class MailVersionMissing extends NotFoundError {}
 
 /** 404 `member_missing`: This customer is not a member of the organization. */
 export class MemberMissing extends NotFoundError {}
@@ -915,6 +924,7 @@ export const PROBLEMS = {
   CredentialMissing,
   CredentialNotAccepted,
   CustomerBanned,
+  CustomerMailMissing,
   CustomerMissing,
   CustomerOwnsOrganizations,
   DatabaseAway,
@@ -975,6 +985,7 @@ export const PROBLEMS = {
   LiveKeyRequired,
   LockedOut,
   LogoutTokenRefused,
+  MailVersionMissing,
   MemberMissing,
   MessageGone,
   MessageTooLarge,

@@ -1951,6 +1951,20 @@ export interface CustomerLinkedData {
   provider?: string | null | undefined;
 }
 
+/** A mail to customers whose texts can be edited. */
+export interface CustomerMail {
+  /** The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps. */
+  mail: "CODE" | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "INVITATION" | "LINK" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | "RESET" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {});
+  /** When customers get this mail. */
+  purpose: string;
+  /** The block that the mail must have, because it shows the link or the one-time code; other mails have neither. */
+  requiredBlock: "button" | "code" | (string & {}) | null;
+  /** Values of template variables such as `{{name}}`; of a template, the names of its variables. */
+  variables: MailVariable[];
+  /** The languages in which the project has its own text; in the others, customers get the built-in one. */
+  editedLanguages: ("de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {}))[];
+}
+
 /** Data of `customer.mail_failed`. `id` is the id of the customer. */
 export interface CustomerMailFailedData {
   /** Id of the record that the event is about. */
@@ -1973,6 +1987,43 @@ export interface CustomerMailFailedData {
   /** Code of the problem, as in error responses. */
   code: string;
   /** Why the e-mail could not be sent. */
+  reason: string;
+}
+
+/** A mail with sample values. */
+export interface CustomerMailPreview {
+  /** Subject line. */
+  subject: string;
+  /** HTML body. */
+  html: string;
+  /** Plain text body. */
+  text: string;
+}
+
+/** Data of `customer.mail_text_failed`. `id` is the id of the customer. */
+export interface CustomerMailTextFailedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
+  truncated?: boolean | undefined;
+  /**
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
+   */
+  test?: boolean | undefined;
+  /** What the e-mail is for, such as `CODE`. */
+  kind: string;
+  /** The language of the text, such as `de`. */
+  language: string;
+  /** Code of the problem, as in error responses. */
+  code: string;
+  /** Why the text could not be used. */
   reason: string;
 }
 
@@ -4815,6 +4866,20 @@ export interface ListedCampaign {
   stats: CampaignStats | null;
 }
 
+/**
+ * A part of a mail. `text` is a template: `{{ app }}` is replaced by a value.
+ *
+ *     The button leads to the link of the mail, and the code shows its one-time code; `text` is the label of the
+ * button,
+ *     or what stands above the code.
+ */
+export interface MailBlock {
+  /** Type of the record. */
+  type: "button" | "code" | "text" | (string & {});
+  /** Plain text body. */
+  text: string;
+}
+
 /** An address in a header field. */
 export interface MailContact {
   /** The display name; empty if there is none. */
@@ -4823,12 +4888,90 @@ export interface MailContact {
   email: string;
 }
 
+/** Content that is not stored; null for the text in use. */
+export interface MailDraft {
+  /** Null: the text was reset to the built-in one. */
+  content?: MailTextContent | null | undefined;
+}
+
 /** Where the message is shown. `path` is the path on this server to load in an `iframe`. */
 export interface MailPreview {
   /** Path on this server to load in an `iframe`. */
   path: string;
   /** When it expires (UTC); null if it does not expire. */
   expiresAt: string;
+}
+
+/** The version of a mail to use again. */
+export interface MailRestore {
+  /** Version number, from 1. Each change increments it. */
+  version: number;
+}
+
+/** Where to send a test, and its content; null for the text in use. */
+export interface MailTest {
+  /** Null: the text was reset to the built-in one. */
+  content?: MailTextContent | null | undefined;
+  /** Recipients. */
+  to: string;
+}
+
+/** The e-mail of a test. */
+export interface MailTestSent {
+  /** The id of the e-mail, for `GET …/emails/{id}`. */
+  id: string;
+}
+
+/** The text of a mail in one language, as customers get it. */
+export interface MailText {
+  /** The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps. */
+  mail: "CODE" | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "INVITATION" | "LINK" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | "RESET" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {});
+  /** The language of the text, such as `de`. */
+  language: "de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {});
+  /** Null: the text was reset to the built-in one. */
+  content: MailTextContent;
+  /** Whether this is the text that every project has. */
+  isBuiltIn: boolean;
+  /** The number of the newest version; 0 if the text was never edited. */
+  version: number;
+  /** Who changed the text last: the e-mail address of a developer or the name of an API key. */
+  updatedBy: string | null;
+  /** When the text was changed last; if never, when the project was created. */
+  updatedAt: string;
+}
+
+/** What a mail says, as templates: `{{ app }}` is replaced by a value, `{% if … %}` is possible, too. */
+export interface MailTextContent {
+  /** Subject line. */
+  subject: string;
+  /** What lists of mails show beside the subject; "" for the beginning of the mail. */
+  preheader?: string | undefined;
+  /** Paragraphs, and the button or code of the mail, in their order. */
+  blocks: MailBlock[];
+  /** What stands below the mail, such as the postal address; "" for nothing. */
+  footer?: string | undefined;
+}
+
+/** A version of a mail in one language. */
+export interface MailTextVersion {
+  /** Version number, from 1. Each change increments it. */
+  version: number;
+  /** Null: the text was reset to the built-in one. */
+  content: MailTextContent | null;
+  /** Who created the version: the e-mail address of a developer or the name of an API key. */
+  createdBy: string | null;
+  /** When the record was created (UTC). */
+  createdAt: string;
+}
+
+/** A variable that the texts of a mail can use. */
+export interface MailVariable {
+  /** Display name. */
+  name: string;
+  /** Description for people. */
+  description: string;
+  /** The value in previews and tests. */
+  sample: string;
 }
 
 /** The results of SPF, DKIM and DMARC of a received message. */
@@ -5972,6 +6115,80 @@ export interface OwnershipTransfer {
   password: string;
 }
 
+/** The texts of hosted pages, by language; null if a language has none. */
+export interface PageTextSettings {
+  /** Texts in English; null for the built-in ones. */
+  en: PageTexts | null;
+  /** Texts in German; null for the built-in ones. */
+  de: PageTexts | null;
+  /** Texts in Spanish; null for the built-in ones. */
+  es: PageTexts | null;
+  /** Texts in French; null for the built-in ones. */
+  fr: PageTexts | null;
+  /** Texts in Portuguese; null for the built-in ones. */
+  pt: PageTexts | null;
+  /** Texts in Japanese; null for the built-in ones. */
+  ja: PageTexts | null;
+}
+
+/**
+ * Texts of hosted pages to change, by language; omitted languages keep theirs, and null removes those of a
+ *     language.
+ */
+export interface PageTextSettingsChange {
+  /** Texts in English; null for the built-in ones. */
+  en?: PageTextsChange | null | undefined;
+  /** Texts in German; null for the built-in ones. */
+  de?: PageTextsChange | null | undefined;
+  /** Texts in Spanish; null for the built-in ones. */
+  es?: PageTextsChange | null | undefined;
+  /** Texts in French; null for the built-in ones. */
+  fr?: PageTextsChange | null | undefined;
+  /** Texts in Portuguese; null for the built-in ones. */
+  pt?: PageTextsChange | null | undefined;
+  /** Texts in Japanese; null for the built-in ones. */
+  ja?: PageTextsChange | null | undefined;
+}
+
+/** The texts of hosted pages in one language; null for the built-in text. */
+export interface PageTexts {
+  /** Title of the sign-in page; null for the built-in one. */
+  signInTitle: string | null;
+  /** A sentence below the title of the sign-in page. */
+  signInLead: string | null;
+  /** The button of the first page, below the e-mail address. */
+  signInButton: string | null;
+  /** Title of the sign-up page; null for the built-in one. */
+  signUpTitle: string | null;
+  /** A sentence below the title of the sign-up page. */
+  signUpLead: string | null;
+  /** Button of the sign-up page; null for the built-in one. */
+  signUpButton: string | null;
+  /** A line in the foot of all pages, such as the name of the company. */
+  footer: string | null;
+}
+
+/**
+ * Texts of hosted pages in one language to change; omitted fields keep their values, and null means the built-in
+ *     text.
+ */
+export interface PageTextsChange {
+  /** Title of the sign-in page; null for the built-in one. */
+  signInTitle?: string | null | undefined;
+  /** A sentence below the title of the sign-in page. */
+  signInLead?: string | null | undefined;
+  /** The button of the first page, below the e-mail address. */
+  signInButton?: string | null | undefined;
+  /** Title of the sign-up page; null for the built-in one. */
+  signUpTitle?: string | null | undefined;
+  /** A sentence below the title of the sign-up page. */
+  signUpLead?: string | null | undefined;
+  /** Button of the sign-up page; null for the built-in one. */
+  signUpButton?: string | null | undefined;
+  /** A line in the foot of all pages, such as the name of the company. */
+  footer?: string | null | undefined;
+}
+
 /** A passkey. */
 export interface Passkey {
   /** Unique identifier. Treat it as an opaque string. */
@@ -7049,6 +7266,8 @@ export interface SignInChange {
   defaultLanguage?: "de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {}) | null | undefined;
   /** Colors, corners and fonts of hosted pages and e-mails. */
   theme?: ThemeChange | null | undefined;
+  /** Texts of hosted pages that replace the built-in ones, by language. */
+  pageTexts?: PageTextSettingsChange | null | undefined;
   /** URL of your privacy policy, in the foot of pages. */
   privacyUrl?: string | null | undefined;
   /** URL of your terms of service, in the foot of pages. */
@@ -7156,6 +7375,11 @@ export interface SignInSettings {
    * `{"light":{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null},"dark":{"accent":null,"page":null,"card":null,"ink":null,"muted":null,"line":null},"corners":"MEDIUM","font":"SYSTEM","headingFont":"SYSTEM","pictureUrl":null}`.
    */
   theme: ThemeSettings;
+  /**
+   * Texts of hosted pages that replace the built-in ones, by language. Default:
+   * `{"en":null,"de":null,"es":null,"fr":null,"pt":null,"ja":null}`.
+   */
+  pageTexts: PageTextSettings;
   /** URL of your privacy policy, in the foot of pages. */
   privacyUrl: string | null;
   /** URL of your terms of service, in the foot of pages. */
@@ -8860,6 +9084,12 @@ export interface CustomerMailFailedEvent extends WebhookEventBase {
   data: CustomerMailFailedData;
 }
 
+/** The project's text of an e-mail could not be rendered; the customer got the built-in one. */
+export interface CustomerMailTextFailedEvent extends WebhookEventBase {
+  type: "customer.mail_text_failed";
+  data: CustomerMailTextFailedData;
+}
+
 /** A customer was deleted and the personal data erased. */
 export interface CustomerDeletedEvent extends WebhookEventBase {
   type: "customer.deleted";
@@ -9094,6 +9324,7 @@ export type WebhookEvent =
   | CustomerUnlinkedEvent
   | CustomerIdentityHeldEvent
   | CustomerMailFailedEvent
+  | CustomerMailTextFailedEvent
   | CustomerDeletedEvent
   | OrganizationCreatedEvent
   | OrganizationUpdatedEvent

@@ -8,6 +8,7 @@ import { type ApiRequest, usePageRequest } from "../../parts/request";
 import { useProjectId } from "../../session/profile";
 import { Apps } from "./Apps";
 import { Keys } from "./Keys";
+import { Mails } from "./Mails";
 import { Pages } from "./Pages";
 import { Plans } from "./Plans";
 import { Providers } from "./Providers";
@@ -22,6 +23,7 @@ const WORDS: Record<Tab | "signIn", () => string> = {
   signIn: m.access_tab_sign_in,
   providers: m.access_tab_providers,
   pages: m.access_tab_pages,
+  mails: m.access_mailtexts,
   apps: m.access_tab_apps,
   roles: m.access_tab_roles,
   why: m.access_tab_why,
@@ -33,6 +35,7 @@ const LEADS: Record<Tab | "signIn", () => string> = {
   signIn: m.access_lead_sign_in,
   providers: m.access_lead_providers,
   pages: m.access_lead_pages,
+  mails: m.access_lead_mailtexts,
   apps: m.access_lead_apps,
   roles: m.access_lead_roles,
   why: m.access_lead_why,
@@ -44,6 +47,7 @@ const PARTS: Record<Tab | "signIn", () => React.ReactNode> = {
   signIn: SignIn,
   providers: Providers,
   pages: Pages,
+  mails: Mails,
   apps: Apps,
   roles: Roles,
   why: Why,
@@ -61,6 +65,7 @@ export function Access() {
     signIn: { method: "GET", path: root },
     providers: { method: "GET", path: `${root}/auth/providers` },
     pages: { method: "GET", path: root },
+    mails: { method: "GET", path: `${root}/customer-mails` },
     apps: { method: "GET", path: `${root}/oauth-clients` },
     roles: { method: "GET", path: `${root}/access/roles` },
     why: {

@@ -3,8 +3,8 @@ import { text } from "../../parts/search";
 import { projectRoute } from "../../routes";
 import type { Environment } from "./apps";
 
-export type Tab = "providers" | "pages" | "apps" | "roles" | "why" | "plans" | "keys";
-export const TABS: Tab[] = ["providers", "pages", "apps", "roles", "why", "plans", "keys"];
+export type Tab = "providers" | "pages" | "mails" | "apps" | "roles" | "why" | "plans" | "keys";
+export const TABS: Tab[] = ["providers", "pages", "mails", "apps", "roles", "why", "plans", "keys"];
 export type HostedPage = "sign-in" | "sign-up" | "forgot";
 export const HOSTED_PAGES: HostedPage[] = ["sign-in", "sign-up", "forgot"];
 export type Look = "computer" | "phone";
@@ -15,6 +15,9 @@ export interface AccessSearch {
   page?: HostedPage;
   look?: "phone";
   scheme?: "dark";
+  /** The mail that is shown, and its language; without it, English. */
+  mail?: string;
+  lang?: string;
   /** The roles of the matrix; without it, those of the project. */
   scope?: "organization";
   /** Key of the role that the matrix shows on a phone. */
@@ -35,12 +38,15 @@ const accessRoute = createRoute({
     const tab = TABS.find((each) => each === search.tab);
     const page = HOSTED_PAGES.find((each) => each === search.page);
     const [role, q, customer, can, place] = [search.role, search.q, search.customer, search.can, search.in].map(text);
+    const [mail, lang] = [search.mail, search.lang].map(text);
     return {
       ...(tab && { tab }),
       ...(page && { page }),
       ...(search.look === "phone" && { look: "phone" as const }),
       ...(search.scheme === "dark" && { scheme: "dark" as const }),
       ...(search.scope === "organization" && { scope: "organization" as const }),
+      ...(mail && { mail }),
+      ...(lang && { lang }),
       ...(role && { role }),
       ...(q && { q }),
       ...((search.mode === "LIVE" || search.mode === "TEST") && { mode: search.mode }),

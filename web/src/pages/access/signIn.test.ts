@@ -16,6 +16,7 @@ const settings = {
   logoUrl: null,
   accentColor: null,
   defaultLanguage: null,
+  pageTexts: { en: null, de: null, es: null, fr: null, pt: null, ja: null },
   clientRegistration: "OFF",
   theme: {
     light: { accent: null, page: null, card: null, ink: null, muted: null, line: null },

@@ -31,6 +31,7 @@ export const CUSTOMER_EVENTS = [
   "customer.unlinked",
   "customer.identity_held",
   "customer.mail_failed",
+  "customer.mail_text_failed",
   "customer.deleted",
 ];
 

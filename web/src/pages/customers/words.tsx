@@ -157,6 +157,7 @@ const HAPPENED: Record<string, Said> = {
   "customer.identity_approved": { word: m.customers_did_identity_approved, icon: IconLink },
   "customer.identity_rejected": { word: m.customers_did_identity_rejected, icon: IconLink },
   "customer.mail_failed": { word: m.customers_did_mail_failed, icon: IconMail, isTrouble: true },
+  "customer.mail_text_failed": { word: m.customers_did_mail_text_failed, icon: IconMail, isTrouble: true },
   "oauth_consent.revoked": { word: m.customers_did_consent_revoked, icon: IconAppWindow },
   "customer.deleted": { word: m.customers_did_deleted, icon: IconUserX },
 };
@@ -197,6 +198,7 @@ export function detailOf({ type, data }: Pick<TimelineEntry, "type" | "data">): 
     case "customer.banned":
       return said("reason");
     case "customer.mail_failed":
+    case "customer.mail_text_failed":
       return said("reason");
     case "customer.linked":
       return said("mergedCustomerId") ? m.customers_did_merged() : methodWord(said("provider"));

@@ -79,6 +79,7 @@ export const EVENT_WORDS: Record<string, () => string> = {
   "customer.unlinked": m.developers_ev_customer_unlinked,
   "customer.identity_held": m.developers_ev_customer_identity_held,
   "customer.mail_failed": m.developers_ev_customer_mail_failed,
+  "customer.mail_text_failed": m.developers_ev_customer_mail_text_failed,
   "customer.deleted": m.developers_ev_customer_deleted,
   "organization.created": m.developers_ev_organization_created,
   "organization.updated": m.developers_ev_organization_updated,

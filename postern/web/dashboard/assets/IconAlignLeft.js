@@ -1,1 +1,0 @@
-import{O as e}from"./parts.js";var t=e(`outline`,`align-left`,`AlignLeft`,[[`path`,{d:`M4 6l16 0`,key:`svg-0`}],[`path`,{d:`M4 12l10 0`,key:`svg-1`}],[`path`,{d:`M4 18l14 0`,key:`svg-2`}]]);export{t};
