@@ -24,13 +24,14 @@ from postern.compat.resend.errors import RESEND
 from postern.compat.sendgrid import operations as sendgrid_operations
 from postern.compat.sendgrid.errors import SENDGRID
 from postern.identity.access import operations as access
-from postern.identity.customers import contacts as customer_contacts
 from postern.identity.customers import (
+    addresses,
     credentials,
     end_users,
     identity_requests,
     linking,
     merging,
+    own_account,
     passkeys,
     providers,
     sessions,
@@ -40,6 +41,7 @@ from postern.identity.customers import (
     tokens,
     totp,
 )
+from postern.identity.customers import contacts as customer_contacts
 from postern.identity.customers import mailer as customer_mailer
 from postern.identity.customers import operations as customers
 from postern.identity.customers import pages as customer_pages
@@ -72,6 +74,9 @@ from postern.identity.scim import store as scim_store
 from postern.identity.scim import users as scim_users
 from postern.identity.scim import work as scim_work
 from postern.identity.scim.errors import SCIM
+from postern.identity.self_service import account_pages as own_account_pages
+from postern.identity.self_service import credential_pages
+from postern.identity.self_service import operations as self_service
 from postern.identity.sso import app_family as app_sso
 from postern.identity.sso import endpoints as sso_endpoints
 from postern.identity.sso import login as sso_login
@@ -167,6 +172,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(ses_notifications, site_operations, reputation, certificates),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
+    *operations_of(addresses, own_account, self_service, own_account_pages, credential_pages),
     *operations_of(
         campaigns,
         analytics,

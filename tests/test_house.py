@@ -115,7 +115,7 @@ ORDER = [
         "inbox",
         "analytics",
     ],
-    ["access", "customers", "organizations", "sso", "scim", "imports", "entitlements", "oauth"],
+    ["access", "customers", "organizations", "sso", "scim", "imports", "entitlements", "oauth", "self_service"],
     ["resend", "sendgrid", "postmark"],
 ]
 """The features of platform, messaging, identity and compat: each imports only those before it."""

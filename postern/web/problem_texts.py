@@ -38,6 +38,26 @@ PROBLEM_TEXTS: dict[str, Text] = {
     "organization_suspended": text("This organization does not take new members at the moment."),
     "foreign_form": text("This form was sent from another website. Open the page again and send it from there."),
     "not_found": text("This page does not exist. Check the link."),
+    "page_expired": text("This page belongs to an earlier sign-in. Check it and send it again."),
+    "sign_in_not_begun": text("This browser did not begin this sign-in, or it blocks cookies. Open the page again."),
+    "session_missing": text("That device is signed out already."),
+    "address_missing": text("Your account has no such address."),
+    "primary_address_unverified": text("Confirm your main address first."),
+    "too_many_addresses": text("Your account has ten further addresses already. Remove one first."),
+    "account_deletion_off": text("You cannot delete your account yourself. Ask for it in the app."),
+    "customer_owns_organizations": text(
+        "You are the only owner of an organization. Make another member its owner first."
+    ),
+    "passkey_missing": text("This passkey was removed already."),
+    "provider_missing": text("Accounts of this kind cannot be connected here."),
+    "identity_taken": text("This account is connected to somebody else’s account here."),
+    "identity_linked": text("Another account of this kind is connected already. Disconnect it first."),
+    "identity_missing": text("This account is not connected."),
+    "mfa_off": text("No authenticator app is set up."),
+    "mfa_still_required": text("You must keep this: your organization or this app requires a second factor."),
+    "oauth_consent_missing": text("This app cannot use your account any more."),
+    "member_missing": text("This person does not belong to the organization."),
+    "last_owner": text("The last owner must stay. Make another member an owner first."),
 }
 """The text for each code of a problem that pages show to customers."""
 INVALID_TEXTS: dict[str, Text] = {
@@ -49,6 +69,7 @@ INVALID_TEXTS: dict[str, Text] = {
     ),
     "passkey_missing": text("Your browser sent no passkey. Passkeys need JavaScript: switch it on and try again."),
     "field_missing": text("Fill in all fields."),
+    "wrong_confirmation": text("Type the address exactly as it is shown."),
     "value_invalid": text("Please check what you entered: something is too short, too long or misspelled."),
     "incomplete_link": text("This link is incomplete. Go back to the app and start again."),
 }

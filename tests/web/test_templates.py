@@ -16,7 +16,7 @@ PARTIALS = (
     "hosted/layout.html",
     "hosted/back.html",
     "hosted/onwards.html",
-    *("hosted/passkey-messages.html", "hosted/provider-icon.html"),
+    *("hosted/passkey-messages.html", "hosted/provider-icon.html", "hosted/account-layout.html"),
 )
 """Templates that other templates extend, include or import."""
 H = HOSTILE
@@ -63,6 +63,43 @@ HOSTED: dict[str, Any] = {
     "accepted_links": [{"url": H, "text": H}],
     "sso_only": False,
 }
+URL_NAMES = ("name", "email", "verify", "password", "passkey", "totp", "totp_off", "codes", "end_others", "export")
+FIELD = {
+    **dict.fromkeys(
+        ("name", "label", "type", "autocomplete", "value", "minlength", "maxlength", "inputmode", "hint"), H
+    ),
+    "kind": "input",
+    "required": True,
+    "options": [{"value": H, "label": H, "selected": True}],
+}
+ACCOUNT: dict[str, Any] = {
+    **dict.fromkeys(("form_token", "account_url", "sign_out_url", "return_url", "done", "next_url", "provider"), H),
+    **dict.fromkeys(("options", "factor", "codes_left"), H),
+    "form": {
+        **dict.fromkeys(("title", "action", "button", "back"), H),
+        "paragraphs": [H],
+        "inputs": [FIELD, {**FIELD, "kind": "choice"}, {**FIELD, "kind": "checks"}],
+        "hidden": {H: H, "username": H},
+        "danger": True,
+    },
+    "urls": dict.fromkeys((*URL_NAMES, "delete"), H),
+    "emails": [
+        {"email": H, "primary": primary, "verified": not primary, "primary_url": H, "remove_url": H}
+        for primary in (True, False)
+    ],
+    "offers": dict.fromkeys(("password", "passkey", "delete"), True),
+    "has_password": True,
+    "keys": [dict.fromkeys(("name", "detail", "rename_url", "remove_url"), H)],
+    "devices": [
+        {**dict.fromkeys(("name", "ip", "used", "end_url"), H), "current": current} for current in (True, False)
+    ],
+    "others": 1,
+    "identities": [{"name": H, "url": H, "connected": connected} for connected in (True, False)],
+    "organizations": [dict.fromkeys(("name", "roles", "url", "leave_url"), H)],
+    "apps": [dict.fromkeys(("name", "scopes", "since", "url"), H)],
+}
+"""The values of the account pages."""
+HOSTED |= ACCOUNT
 MESSAGE = {
     **dict.fromkeys(("id", "subject", "sender", "mail_from", "text"), H),
     "captured_at": NOW,

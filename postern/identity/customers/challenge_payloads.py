@@ -52,6 +52,9 @@ class PasswordResetLink(MailedAddress, tag="RESET"):
 class AddressVerification(MailedAddress, tag="VERIFY"):
     """Payload of a code that verifies an address for the customer who requested it."""
 
+    secondary: bool = False
+    """Whether the address becomes a secondary one, instead of the primary one."""
+
 
 class PendingSecondFactor(Payload, SignInContext, tag="MFA"):
     """A sign-in that still needs the second factor."""

@@ -14,6 +14,7 @@ from postern.identity.organizations.model import (
     LastOwner,
     MemberRow,
     NewOrganizationMember,
+    Organization,
     OrganizationMember,
     OrganizationMemberChange,
     OrganizationMemberMissing,
@@ -168,6 +169,18 @@ async def leave_organization(call: Call, id: UUID) -> Removed:
     async with call.db.transaction() as tx:
         await remove_member(tx, call, id, customer_id)
     return Removed()
+
+
+async def require_membership(call: Call, organization_id: UUID) -> Organization:
+    """The organization of which the signed-in customer is a member. Raises OrganizationMemberMissing if there is none
+    with this id, or the customer does not belong to it."""
+    customer_id, _ = bearer_of(call)
+    row = await store.get_member(
+        call.db, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
+    )
+    if row is None:
+        raise OrganizationMemberMissing
+    return await require_organization(call.db, call, organization_id)
 
 
 async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, only: UUID | None = None) -> list[UUID]:
