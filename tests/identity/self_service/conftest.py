@@ -64,6 +64,10 @@ class Visitor:
             response = await self.client.request("GET", target, headers=headers)
         return response
 
+    @staticmethod
+    def page(response: Any) -> Page:
+        return Page(response)
+
     async def open(self, path: str, *, follow: bool = True, **query: str) -> Page:
         url = f"/{path}{'?' if query else ''}{urlencode(query)}"
         return Page(await self.send("GET", url, follow=follow))
