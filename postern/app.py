@@ -75,7 +75,7 @@ from postern.identity.scim import users as scim_users
 from postern.identity.scim import work as scim_work
 from postern.identity.scim.errors import SCIM
 from postern.identity.self_service import account_pages as own_account_pages
-from postern.identity.self_service import credential_pages
+from postern.identity.self_service import credential_pages, organization_pages
 from postern.identity.self_service import operations as self_service
 from postern.identity.sso import app_family as app_sso
 from postern.identity.sso import endpoints as sso_endpoints
@@ -172,7 +172,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(ses_notifications, site_operations, reputation, certificates),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(providers, linking, identity_requests, customer_pages, sso, app_sso),
-    *operations_of(addresses, own_account, self_service, own_account_pages, credential_pages),
+    *operations_of(addresses, own_account, self_service, own_account_pages, credential_pages, organization_pages),
     *operations_of(
         campaigns,
         analytics,

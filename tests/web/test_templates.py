@@ -99,6 +99,32 @@ ACCOUNT: dict[str, Any] = {
     "apps": [dict.fromkeys(("name", "scopes", "since", "url"), H)],
 }
 """The values of the account pages."""
+ACCOUNT |= {
+    **dict.fromkeys(("size", "own_roles", "self_url", "invite_url", "domain_url", "rules_url", "entered", "q"), H),
+    **dict.fromkeys(("more_url", "plan"), H),
+    "suspended": True,
+    "kept": {H: H},
+    "may": dict.fromkeys(("members", "domains", "sign_in", "plan"), True),
+    "people": [
+        {**dict.fromkeys(("name", "email", "roles", "role_url", "remove_url"), H), "own": own, "changeable": True}
+        for own in (True, False)
+    ],
+    "invitations": [{**dict.fromkeys(("email", "detail", "resend_url", "revoke_url"), H), "failed": True}],
+    "roles": [dict.fromkeys(("name", "description", "permissions"), H)],
+    "role_choices": [{"value": H, "label": H}],
+    "domains": [
+        {
+            **dict.fromkeys(("domain", "state", "record_name", "record", "checked"), H),
+            **dict.fromkeys(("verify_url", "join_url", "remove_url"), H),
+            "verified": verified,
+            "joins": verified,
+        }
+        for verified in (True, False)
+    ],
+    "connections": [dict.fromkeys(("name", "domain", "state", "ends"), H)],
+    "rules": [H],
+    "features": [dict.fromkeys(("name", "limit"), H)],
+}
 HOSTED |= ACCOUNT
 MESSAGE = {
     **dict.fromkeys(("id", "subject", "sender", "mail_from", "text"), H),

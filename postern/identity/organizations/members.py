@@ -1,6 +1,9 @@
 """HTTP operations on members of organizations, and functions for other features."""
 
+from typing import Annotated
 from uuid import UUID
+
+from msgspec import Meta
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
@@ -36,18 +39,19 @@ from postern.kernel.values import Moment, Removed, as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
+MemberSearch = Annotated[str, Meta(max_length=300, description="Part of the name or address, in any letter case.")]
 # In the paths, `id` is the id of the organization.
 MEMBERS = f"{ORGANIZATIONS}/{{id}}/members"
 
 
 @get(MEMBERS, needs="organizations:read", problems=(OrganizationMissing,))
 async def list_organization_members(
-    call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
+    call: Call, id: UUID, q: MemberSearch | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationMember]:
-    """List the members of an organization, most recently joined first."""
+    """List the members of an organization, most recently joined first. `q` is a part of the name or the address."""
     await require_organization(call.db, call, id)
-    scope = f"members|{id}"
-    return await newest_first(call, scope, cursor, limit, store.list_members, organization_id=id)
+    scope = f"members|{id}|{q or ''}"
+    return await newest_first(call, scope, cursor, limit, store.list_members, organization_id=id, q=q or None)
 
 
 @post(

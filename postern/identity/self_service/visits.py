@@ -78,6 +78,8 @@ class Visit:
     customer: CustomerRow
     page: str
     """The path of the page, below `auth/pages/`."""
+    language: str
+    """The language of the page."""
     return_url: str = ""
     """Where the app wants the customer back; "" if it did not say."""
     query: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -103,7 +105,7 @@ class Visit:
 
     def moment(self, moment: datetime | None) -> str:
         """A date and time in the language of the page; "" for None."""
-        return "" if moment is None else format_moment(language_of(self.call.origin), moment)
+        return "" if moment is None else format_moment(self.language, moment)
 
     async def shown(
         self,
@@ -300,7 +302,11 @@ async def current_visit(call: Call, request: RawRequest, page: str) -> Visit | N
     customer = await require_customer(call.db, call.project_id, session.customer_id)
     await renew_session(call.db, call, session.session_id, session.customer_id)
     acting = call_of_customer(customer_call(call, session), customer, session.session_id, session.organization_id)
-    return Visit(acting, session, customer, page, return_url, query)
+    project = await project_of_call(call)
+    # The audit log of the account has what members change in their organization, too.
+    acting = replace(acting, caller=replace(acting.caller, account_id=project.account_id))
+    language = language_of(call.origin, default=project.settings.sign_in.default_language)
+    return Visit(acting, session, customer, page, language, return_url, query)
 
 
 # Signing in, and back.

@@ -82,6 +82,59 @@ ACCOUNT_VALUES = {
     "apps": [{"name": EMAIL, "scopes": "openid, profile, email", "since": "31 January 2026 at 12:00 UTC", "url": "/x"}],
 }
 """Long values of the account pages."""
+TIME = "31 January 2026 at 12:00 UTC"
+ACCOUNT_VALUES |= {
+    **dict.fromkeys(("self_url", "invite_url", "domain_url", "rules_url", "more_url"), "/x"),
+    "entered": EMAIL,
+    "q": EMAIL,
+    "size": text("Up to {count}", count="10000"),
+    "own_roles": "OWNER, billing-administrators",
+    "plan": "Kaffeehausgroßhandelspartnerprogramm",
+    "suspended": False,
+    "kept": {"lang": "de"},
+    "may": dict.fromkeys(("members", "domains", "sign_in", "plan"), True),
+    "people": [
+        {
+            "name": EMAIL,
+            "email": EMAIL,
+            "roles": "OWNER",
+            "own": own,
+            "changeable": True,
+            "role_url": "/x",
+            "remove_url": "/x",
+        }
+        for own in (True, False)
+    ],
+    "invitations": [
+        {
+            "email": EMAIL,
+            "detail": text("As {role}, valid until {time}", role="billing-administrator", time=TIME),
+            "failed": True,
+            "resend_url": "/x",
+            "revoke_url": "/x",
+        }
+    ],
+    "roles": [{"name": "Administrator", "description": "x " * 40, "permissions": "billing:invoices:write"}],
+    "role_choices": [{"value": "x", "label": "Kaffeehausgroßhandelspartnerverwaltung"}],
+    "domains": [
+        {
+            "domain": EMAIL.partition("@")[2],
+            "state": text("Waiting for the record"),
+            "verified": verified,
+            "joins": verified,
+            "record_name": f"_postern-verification.{EMAIL.partition('@')[2]}",
+            "record": f"postern-verification={'x' * 32}",
+            "checked": TIME,
+            **dict.fromkeys(("verify_url", "join_url", "remove_url"), "/x"),
+        }
+        for verified in (True, False)
+    ],
+    "connections": [
+        {"name": "Microsoft Entra", "domain": EMAIL, "state": text("On, but it does not work now"), "ends": TIME}
+    ],
+    "rules": [text("Sessions end after {count} minutes without use.", count="43200")],
+    "features": [{"name": "Kaffeehausgroßhandelspartnerprogramm", "limit": text("Up to {count}", count="10000")}],
+}
 
 MEASURE = """
 <!doctype html><html lang="en"><meta charset="utf-8"><title>pages</title>{frames}<pre id="result"></pre>
