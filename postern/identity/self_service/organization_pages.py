@@ -102,7 +102,7 @@ def _organization(organization_id: UUID) -> Render:
             "organization.html",
             problem=problem,
             messages=DONE,
-            name=organization.name,
+            organization=organization.name,
             size=counted_text("{count} person", "{count} people", organization.member_count),
             suspended=organization.status == "SUSPENDED",
             own_roles=", ".join(names.get(key, key) for key in authority.roles),

@@ -179,3 +179,26 @@ async def test_an_account_at_a_provider_is_connected_and_disconnected(auth, visi
     asked = Visitor.page(await visitor.send("GET", links_of(connected, "ACME/disconnect")[0]))
     assert done_of(await visitor.submit(asked, "ACME/disconnect")) == "The account was disconnected."
     assert (await visitor.submit(asked, "ACME/disconnect")).response.status_code == 404
+
+
+async def test_an_unverified_address_is_confirmed(auth, visitor):
+    await auth.settings(redirectUrls=[APP_URL])
+    address = (await auth.unverified())["customer"]["email"]
+    account = await visitor.sign_in(address)
+    assert "Not confirmed" in account.text
+    code_page = await visitor.submit(account, "emails/verify")
+    confirmed = await visitor.submit(code_page, "emails/code", code=await auth.code(address))
+    assert done_of(confirmed) == "Your address was confirmed."
+    assert "Not confirmed" not in confirmed.text
+
+
+async def test_what_does_not_exist_is_not_found(auth, visitor, address):
+    account = await visitor.sign_in(address)
+    ada = auth.as_((await auth.sign_in(address)).json()["accessToken"])
+    assert (await ada.post("/emails/primary", {"email": "somebody@example.com"})).json()["code"] == "address_missing"
+    renamed = await ada.client.patch(f"/passkeys/{auth.project.id}", {"name": "x"})
+    assert renamed.json()["code"] == "passkey_missing"
+    body = f"formToken={account.hidden()['formToken']}"
+    form = {"content-type": "application/x-www-form-urlencoded"}
+    withdrawn = await visitor.send("POST", f"/account/apps/{auth.project.id}/withdraw", content=body, headers=form)
+    assert (withdrawn.status_code, "This app cannot use your account any more." in withdrawn.text) == (404, True)
