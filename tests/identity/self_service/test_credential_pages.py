@@ -9,7 +9,7 @@ import httpx
 from soft_webauthn import SoftWebauthnDevice
 
 from tests.identity.customers.test_providers import provider, provider_browser, put, settings
-from tests.identity.customers.test_second_factor import ORIGIN, App, answer_of, decoded
+from tests.identity.customers.test_second_factor import ORIGIN, App, answer_of, decoded, with_passkey
 from tests.identity.self_service.conftest import APP_URL, GOOD, Visitor, done_of, heading, new_address, problem_of
 
 __all__ = ["provider", "provider_browser", "put", "settings"]
@@ -202,3 +202,15 @@ async def test_what_does_not_exist_is_not_found(auth, visitor, address):
     form = {"content-type": "application/x-www-form-urlencoded"}
     withdrawn = await visitor.send("POST", f"/account/apps/{auth.project.id}/withdraw", content=body, headers=form)
     assert (withdrawn.status_code, "This app cannot use your account any more." in withdrawn.text) == (404, True)
+
+
+async def test_the_operations_on_addresses_and_names_of_passkeys(auth, address):
+    ada = auth.as_((await auth.sign_in(address)).json()["accessToken"])
+    second = new_address()
+    sent = (await ada.post("/emails", {"email": second})).json()
+    verified = await ada.post("/verify-email", {"challengeId": sent["challengeId"], "code": await auth.code(second)})
+    assert verified.json()["email"] == address, "the primary address stays"
+    assert (await ada.post("/emails/primary", {"email": second})).json()["email"] == second
+    assert (await ada.post("/emails/remove", {"email": address})).status_code == 204
+    _, bob, _, passkey, _ = await with_passkey(auth, new_address())
+    assert (await bob.client.patch(f"/passkeys/{passkey['id']}", {"name": "Work"})).json()["name"] == "Work"
