@@ -24,8 +24,8 @@ from postern.compat.resend.errors import RESEND
 from postern.compat.sendgrid import operations as sendgrid_operations
 from postern.compat.sendgrid.errors import SENDGRID
 from postern.identity.access import operations as access
-from postern.identity.customers import contacts as customer_contacts
 from postern.identity.customers import (
+    addresses,
     credentials,
     end_users,
     identity_requests,
@@ -33,6 +33,7 @@ from postern.identity.customers import (
     linking,
     mail_text_operations,
     merging,
+    own_account,
     passkeys,
     providers,
     sessions,
@@ -43,6 +44,7 @@ from postern.identity.customers import (
     tokens,
     totp,
 )
+from postern.identity.customers import contacts as customer_contacts
 from postern.identity.customers import mailer as customer_mailer
 from postern.identity.customers import operations as customers
 from postern.identity.customers import pages as customer_pages
@@ -79,6 +81,9 @@ from postern.identity.scim import work as scim_work
 from postern.identity.scim.errors import SCIM
 from postern.identity.setup_links import operations as setup_links
 from postern.identity.setup_links import pages as setup_pages
+from postern.identity.self_service import account_pages as own_account_pages
+from postern.identity.self_service import credential_pages, organization_pages
+from postern.identity.self_service import operations as self_service
 from postern.identity.sso import app_family as app_sso
 from postern.identity.sso import endpoints as sso_endpoints
 from postern.identity.sso import login as sso_login
@@ -175,6 +180,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
     *operations_of(sign_in_hooks, impersonation, sign_in_alerts),
     *operations_of(providers, linking, identity_requests, customer_pages, mail_text_operations, sso, app_sso),
+    *operations_of(addresses, own_account, self_service, own_account_pages, credential_pages, organization_pages),
     *operations_of(
         campaigns,
         analytics,

@@ -71,6 +71,15 @@ async def record_use(
 ) -> bool: ...
 
 
+# Rename a passkey of a subject. Returns None if the subject has no such passkey.
+@statement("""
+    update passkeys set name = %(name)s
+    where project_id = %(project_id)s and subject_id = %(subject_id)s and id = %(id)s
+    returning *
+""")
+async def rename(tx: Transaction, *, project_id: UUID, subject_id: UUID, id: UUID, name: str) -> PasskeyRow | None: ...
+
+
 # Delete the passkey `id` of a subject, or all if `id` is None. Returns whether any existed.
 @statement("""
     delete from passkeys

@@ -11,7 +11,7 @@ import msgspec
 
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
-from postern.kernel.http.problems import Invalid, Missing, Unprocessable
+from postern.kernel.http.problems import Invalid, Missing, Unprocessable, require_found
 from postern.kernel.values import Body, Moment, Record, as_id, build_view, new_id
 from postern.security import challenges, passkey_store
 from postern.security.challenges import Challenge, CodeInvalid, Payload
@@ -109,6 +109,12 @@ class NewPasskey(Body):
     challenge_id: str
     credential: dict[str, Any]
     name: PasskeyName = "Passkey"
+
+
+class PasskeyChange(Body):
+    """The new name of a passkey."""
+
+    name: PasskeyName
 
 
 class PasskeySignIn(Body):
@@ -389,6 +395,12 @@ async def passkeys_of(db: Queries, subject: Subject) -> list[Passkey]:
     """The passkeys of a subject, newest first."""
     rows = await passkey_store.of_subject(db, project_id=subject.project_id, subject_id=subject.id)
     return [build_view(Passkey, row) for row in rows]
+
+
+async def rename(tx: Transaction, subject: Subject, id: UUID, name: str) -> Passkey:
+    """Change the name of a passkey. Raises PasskeyMissing if the subject has no such passkey."""
+    row = await passkey_store.rename(tx, project_id=subject.project_id, subject_id=subject.id, id=id, name=name)
+    return build_view(Passkey, require_found(row, PasskeyMissing))
 
 
 async def remove(tx: Transaction, subject: Subject, id: UUID) -> None:

@@ -45,6 +45,14 @@ async def get(db: Queries, subject: Subject) -> SecondFactor | None:
     return await second_factor_store.get(db, project_id=subject.project_id, subject_id=subject.id)
 
 
+async def pending_secret(call: Call, subject: Subject) -> bytes | None:
+    """The secret of a second factor that is being set up; None if there is none, or it is on."""
+    factor = await get(call.db, subject)
+    if factor is None or factor.confirmed_at is not None:
+        return None
+    return call.world.secrets.open(factor.secret, _context(subject))
+
+
 async def try_code(
     call: Call, policy: AttemptPolicy, subject: Subject, check: Callable[[Transaction], Awaitable[T | None]]
 ) -> T | None:

@@ -18,6 +18,7 @@ PARTIALS = (
     "hosted/back.html",
     "hosted/onwards.html",
     *("hosted/passkey-form.html", "hosted/passkey-messages.html", "hosted/provider-icon.html"),
+    "hosted/account-layout.html",
 )
 """Templates that other templates extend, include or import."""
 H = HOSTILE
@@ -85,6 +86,69 @@ HOSTED: dict[str, Any] = {
     "forgot_url": H,
     "texts": PageTexts(**dict.fromkeys(PageTexts.__struct_fields__, H)),
 }
+URL_NAMES = ("name", "email", "verify", "password", "passkey", "totp", "totp_off", "codes", "end_others", "export")
+FIELD = {
+    **dict.fromkeys(
+        ("name", "label", "type", "autocomplete", "value", "minlength", "maxlength", "inputmode", "hint"), H
+    ),
+    "kind": "input",
+    "required": True,
+    "options": [{"value": H, "label": H, "selected": True}],
+}
+ACCOUNT: dict[str, Any] = {
+    **dict.fromkeys(("form_token", "account_url", "sign_out_url", "return_url", "done", "next_url", "provider"), H),
+    **dict.fromkeys(("options", "factor", "codes_left"), H),
+    "form": {
+        **dict.fromkeys(("title", "action", "button", "back"), H),
+        "paragraphs": [H],
+        "inputs": [FIELD, {**FIELD, "kind": "choice"}, {**FIELD, "kind": "checks"}],
+        "hidden": {H: H, "username": H},
+        "danger": True,
+    },
+    "urls": dict.fromkeys((*URL_NAMES, "delete"), H),
+    "emails": [
+        {"email": H, "primary": primary, "verified": not primary, "primary_url": H, "remove_url": H}
+        for primary in (True, False)
+    ],
+    "offers": dict.fromkeys(("password", "passkey", "delete"), True),
+    "has_password": True,
+    "keys": [dict.fromkeys(("name", "detail", "rename_url", "remove_url"), H)],
+    "devices": [
+        {**dict.fromkeys(("name", "ip", "used", "end_url"), H), "current": current} for current in (True, False)
+    ],
+    "others": 1,
+    "identities": [{"name": H, "url": H, "connected": connected} for connected in (True, False)],
+    "organizations": [dict.fromkeys(("name", "roles", "url", "leave_url"), H)],
+    "apps": [dict.fromkeys(("name", "scopes", "since", "url"), H)],
+}
+"""The values of the account pages."""
+ACCOUNT |= {
+    **dict.fromkeys(("size", "own_roles", "self_url", "invite_url", "domain_url", "rules_url", "entered", "q"), H),
+    **dict.fromkeys(("more_url", "plan"), H),
+    "suspended": True,
+    "kept": {H: H},
+    "may": dict.fromkeys(("members", "domains", "sign_in", "plan"), True),
+    "people": [
+        {**dict.fromkeys(("name", "email", "roles", "role_url", "remove_url"), H), "own": own, "changeable": True}
+        for own in (True, False)
+    ],
+    "invitations": [{**dict.fromkeys(("email", "detail", "resend_url", "revoke_url"), H), "failed": True}],
+    "roles": [dict.fromkeys(("name", "description", "permissions"), H)],
+    "role_choices": [{"value": H, "label": H}],
+    "domains": [
+        {
+            **dict.fromkeys(("domain", "state", "record_name", "record", "checked"), H),
+            **dict.fromkeys(("verify_url", "join_url", "remove_url"), H),
+            "verified": verified,
+            "joins": verified,
+        }
+        for verified in (True, False)
+    ],
+    "connections": [dict.fromkeys(("name", "domain", "state", "ends"), H)],
+    "rules": [H],
+    "features": [dict.fromkeys(("name", "limit"), H)],
+}
+HOSTED |= ACCOUNT
 MESSAGE = {
     **dict.fromkeys(("id", "subject", "sender", "mail_from", "text"), H),
     "captured_at": NOW,

@@ -314,6 +314,20 @@ def _problem_at(problem: type[Problem], path: str) -> Problem:
     return problem(errors=[ProblemError(path=path, code=problem.code(), message=problem.message())])
 
 
+async def permissions_of_member(
+    call: Call, customer_id: UUID, organization_id: UUID, permissions: Sequence[str]
+) -> frozenset[str]:
+    """Those of the permissions that a customer has in an organization, as `check_access` decides, except that the
+    project need not have declared them: they are permissions of this server's own pages."""
+    lookups = [AccessLookup(call.project_id, permission, customer_id, organization_id) for permission in permissions]
+    facts = await _access_facts(call.db, call.project_id, lookups, call.now)
+    return frozenset(
+        permission
+        for permission, known in zip(permissions, facts, strict=True)
+        if decide(permission, replace(known, declared=True), customer_id, organization_id).allowed
+    )
+
+
 async def granted_permissions(
     db: Queries, project_id: UUID, customer_id: UUID, organization_id: UUID | None
 ) -> GrantedPermissions:

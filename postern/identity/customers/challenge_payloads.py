@@ -69,6 +69,9 @@ class DeniedSignIn(Payload, tag="NOT_ME"):
 class AddressVerification(MailedAddress, tag="VERIFY"):
     """Payload of a code that verifies an address for the customer who requested it."""
 
+    secondary: bool = False
+    """Whether the address becomes a secondary one, instead of the primary one."""
+
 
 class PendingSecondFactor(Payload, SignInContext, tag="MFA"):
     """A sign-in that still needs the second factor."""

@@ -20,6 +20,7 @@ from postern.identity.customers.mailed_challenges import (
 from postern.identity.customers.model import (
     CODE_LIFE,
     CUSTOMER,
+    OTHER_ADDRESSES_LIMIT,
     RESET_LIFE,
     SIGN_IN_CALLERS,
     CustomerEmailTaken,
@@ -28,10 +29,17 @@ from postern.identity.customers.model import (
     MethodOff,
     Password,
     PasswordToCheck,
+    PrimaryAddressUnverified,
     SignInLocked,
     Token,
+    TooManyAddresses,
 )
-from postern.identity.customers.operations import add_identity, clear_lockout, set_primary_email
+from postern.identity.customers.operations import (
+    add_identity,
+    add_other_address,
+    clear_lockout,
+    set_primary_email,
+)
 from postern.identity.customers.requirements import SsoRequired
 from postern.identity.customers.sessions import (
     active_organization,
@@ -58,6 +66,7 @@ from postern.security.challenges import LINK_TRIES, CodeInvalid
 from postern.security.mail_limits import throttle_mail
 from postern.security.passwords import PasswordCommon, hash_password, require_acceptable
 from postern.security.secrets import new_token
+from postern.web.languages import text
 
 
 class PasswordReset(Body):
@@ -164,7 +173,7 @@ async def request_email_verification(call: Call) -> ChallengeSent:
     customer = customer_of(call)
     if customer.email is None or customer.email_key is None:
         raise Invalid("This account has no address to verify.")
-    return await _mail_verification(call, customer, customer.email, customer.email_key)
+    return await mail_verification(call, customer, AddressVerification(email=customer.email, key=customer.email_key))
 
 
 @post(
@@ -182,17 +191,18 @@ async def request_email_change(call: Call, data: EmailOnly) -> ChallengeSent:
     async with call.db.transaction() as tx:
         customer = await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
-    return await _mail_verification(call, customer, address, key)
+    return await mail_verification(call, customer, AddressVerification(email=address, key=key))
 
 
 @post(
     "/projects/{project_id}/auth/verify-email",
     accepts=CUSTOMER,
-    problems=[CodeInvalid, CustomerEmailTaken],
+    problems=[CodeInvalid, CustomerEmailTaken, PrimaryAddressUnverified, TooManyAddresses],
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
 async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
-    """Verify an address with the code that was sent to it. The address becomes the primary one of your account.
+    """Verify an address with the code that was sent to it. The address becomes the primary one of your account, or a
+    further one if `emails` has sent the code.
 
     If the primary address changes, the old one gets a notice. Only the customer who requested the code can use it.
     """
@@ -209,6 +219,9 @@ async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
         if holder is not None and holder.id != customer.id:
             raise CustomerEmailTaken
         changed = customer.email_key != address.key
+        if address.secondary and changed:
+            await _add_secondary(tx, call, project, customer, address)
+            return me_of(customer, active_organization(call))
         if changed:
             await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
         customer = await set_primary_email(tx, call, customer, address.email, address.key, call.now)
@@ -253,22 +266,42 @@ async def _set_password(
     await mailer.notify(tx, call, project, customer, "PASSWORD_CHANGED")
 
 
-async def _mail_verification(call: Call, customer: CustomerRow, email: str, key: str) -> ChallengeSent:
+async def _add_secondary(
+    tx: Transaction, call: Call, project: Project, customer: CustomerRow, address: AddressVerification
+) -> None:
+    """Add a verified secondary address, or verify one that the customer has, and notify the customer by mail."""
+    others = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
+    if any(row.email_key == address.key for row in others):
+        await store.verify_other_address(
+            tx, project_id=call.project_id, customer_id=customer.id, email_key=address.key, now=call.now
+        )
+    elif customer.email_verified_at is None:
+        raise PrimaryAddressUnverified
+    elif len(others) >= OTHER_ADDRESSES_LIMIT:
+        raise TooManyAddresses
+    else:
+        await add_other_address(tx, call, customer.id, address.email, address.key, call.now)
+    await events.record(tx, call, "customer.updated", customer.id, changed=["otherEmails"])
+    change = text("The address {address} was added", address=address.email)
+    await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=change)
+
+
+async def mail_verification(call: Call, customer: CustomerRow, address: AddressVerification) -> ChallengeSent:
     """Mail a code that verifies an address for this customer."""
-    identifier = rules.address_hash(call.world.secrets, call.project_id, key)
+    identifier = rules.address_hash(call.world.secrets, call.project_id, address.key)
     # Limits are looser in networks from which the customer has signed in before. The customer is found by the present
-    # address; `email` may be a new one.
-    await throttle_mail(call, mailer.MAIL_POLICY, "VERIFY", identifier, customer.email_key or key)
+    # address; the verified one may be new.
+    await throttle_mail(call, mailer.MAIL_POLICY, "VERIFY", identifier, customer.email_key or address.key)
     code = new_code(call)
     async with call.db.transaction() as tx:
         challenge_id, expires_at = await challenges.issue(
             tx,
             call,
-            AddressVerification(email=email, key=key),
+            address,
             CODE_LIFE,
             code,
             subject_id=customer.id,
             identifier=identifier,
         )
-        await mailer.enqueue_security_mail(tx, call, "VERIFY", email, customer.id, code=code)
+        await mailer.enqueue_security_mail(tx, call, "VERIFY", address.email, customer.id, code=code)
     return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)

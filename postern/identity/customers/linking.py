@@ -32,7 +32,7 @@ from postern.identity.customers.providers import (
     ProviderMissing,
 )
 from postern.identity.customers.requirements import LastSignInMethod, require_another_sign_in_method
-from postern.identity.customers.rules import require_redirect
+from postern.identity.customers.rules import account_link_url, require_redirect
 from postern.identity.customers.sessions import active_organization, bearer_of, lock_calling_customer, require_fresh
 from postern.identity.customers.sign_in import project_of_call
 from postern.identity.customers.tokens import CurrentCustomer, me_of
@@ -90,7 +90,8 @@ async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -
     Send the browser to `url`. It returns to `redirectUrl` with a `code`, to be sent to POST …/auth/identities, or with
     `error`.
     """
-    require_redirect(await project_of_call(call), data.redirect_url)
+    if data.redirect_url != account_link_url(call):
+        require_redirect(await project_of_call(call), data.redirect_url)
     row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
     if row is None or not row.enabled:
         raise ProviderMissing

@@ -15,6 +15,7 @@ from postern.kernel.http.problems import (
     Missing,
     RateLimited,
     Unauthenticated,
+    Unprocessable,
 )
 from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
@@ -41,6 +42,8 @@ ROLES_LIMIT = 100
 SESSIONS_LIMIT = 100
 """Maximum number of live sessions per customer; a new one above it ends the oldest."""
 IMPORT_LIMIT = 1_000
+OTHER_ADDRESSES_LIMIT = 10
+"""Maximum number of secondary addresses that a customer can add."""
 
 ACCESS_TOKEN_LIFE = timedelta(minutes=5)
 SESSION_LIFE = timedelta(days=30)
@@ -89,6 +92,22 @@ class CustomerMissing(Missing):
 
 class CustomerEmailTaken(Conflict, code="email_taken"):
     """Another customer has this address."""
+
+
+class AddressMissing(Missing):
+    """Your account has no such address, or it is the primary one or unverified."""
+
+
+class PrimaryAddressUnverified(Conflict):
+    """Verify the primary address of your account first."""
+
+
+class TooManyAddresses(Unprocessable):
+    """Your account has ten further addresses already; remove one first."""
+
+
+class AccountDeletionOff(Forbidden):
+    """Customers of this project cannot delete their accounts themselves (`accountDeletion`)."""
 
 
 class ExternalIdTaken(Conflict):
@@ -170,6 +189,15 @@ class CustomerSession(SessionFields):
 
     impersonated_by: str | None
     """Who acts as the customer in this session: an e-mail address, or the name of an API key; null if nobody does."""
+
+
+class OwnAddress(Record):
+    """An address of the customer's own account."""
+
+    email: str | None
+    verified_at: Moment | None
+    primary: bool
+    """Whether codes and security mail go to this address."""
 
 
 class OtherEmail(Record):

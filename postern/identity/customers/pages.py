@@ -70,7 +70,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 FORM_LIMIT = 65_536
 HTML = ("text/html",)
-WITH_PASSKEYS = ("sign-in.html", "credentials.html", "passkey.html")
+WITH_PASSKEYS = ("sign-in.html", "credentials.html", "passkey.html", "account-passkey.html")
 """Pages that load the script for passkeys, if the project uses passkeys."""
 ICONS = {
     "accounts.google.com": "GOOGLE",
@@ -320,9 +320,8 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse
     """Finish a sign-in with a code of the authenticator app or a recovery code."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        code = "".join(form["code"].split())
-        code_field = {"code": code} if code.isascii() and code.isdigit() and len(code) == 6 else {"recoveryCode": code}
-        body = msgspec.convert({"mfaToken": form["mfaToken"], **code_field}, totp.SecondFactorSignIn)
+        body = {"mfaToken": form["mfaToken"], **totp.code_field_of(form["code"])}
+        body = msgspec.convert(body, totp.SecondFactorSignIn)
         return await _next_page(call, flow, await totp.verify_second_factor(call, body))
 
     return await _process_form(call, request, "mfa.html", act)
@@ -433,7 +432,7 @@ async def sign_in_with_passkey_by_page(call: Call, request: RawRequest) -> HttpR
     """Sign in with a passkey."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        body = PasskeySignIn(challenge_id=form["challengeId"], credential=_credential_of(form))
+        body = PasskeySignIn(challenge_id=form["challengeId"], credential=credential_of(form))
         return await _next_page(call, flow, await passkeys.sign_in_with_passkey(call, body))
 
     return await _process_form(call, request, "sign-in.html", act)
@@ -446,7 +445,7 @@ async def add_passkey_by_page(call: Call, request: RawRequest) -> HttpResponse:
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         challenge, customer_call = await _page_session(call, form)
         name = msgspec.convert(form.get("name") or "Passkey", PasskeyName)
-        body = NewPasskey(challenge_id=form["challengeId"], credential=_credential_of(form), name=name)
+        body = NewPasskey(challenge_id=form["challengeId"], credential=credential_of(form), name=name)
         await passkeys.add_passkey(customer_call, body)
         customer_id, session_id = await _consume_page_token(call, challenge, customer_call)
         return await _return_to_app(call, flow, customer_id, session_id)
@@ -614,8 +613,8 @@ async def _return_to_app(call: Call, flow: HostedFlow, customer_id: UUID, sessio
     )
     parameters = {"code": token, **({"state": flow.state} if flow.state else {})}
     chosen = chosen_language(call.origin)
-    if chosen and flow.redirect_url == rules.provider_return_url(call):
-        parameters["lang"] = chosen  # The OpenID provider of this server has pages in this language, too.
+    if chosen and flow.redirect_url in (rules.provider_return_url(call), rules.account_return_url(call)):
+        parameters["lang"] = chosen  # These are pages of this server, which has them in this language, too.
     headers = {
         "Location": authorization_url(flow.redirect_url, **parameters),
         "Cache-Control": "no-store",
@@ -844,7 +843,7 @@ def _supports_passkeys(call: Call, project: Project) -> bool:
     return "PASSKEY" in project.settings.sign_in.methods and (host == rp_id or host.endswith(f".{rp_id}"))
 
 
-def _credential_of(form: dict[str, str]) -> dict[str, Any]:
+def credential_of(form: dict[str, str]) -> dict[str, Any]:
     """The credential of a form. Raises Invalid unless it is a JSON object."""
     try:
         return msgspec.json.decode(form["credential"], type=dict[str, Any])

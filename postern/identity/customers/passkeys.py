@@ -27,7 +27,7 @@ from postern.identity.customers.sessions import bearer_of, customer_of, lock_cal
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.tokens import HOOK_PROBLEMS, CustomerSignInResult, add_hook_claims
 from postern.kernel.http.call import Call
-from postern.kernel.http.operation import delete, get, post
+from postern.kernel.http.operation import delete, get, patch, post
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.security import passkeys
@@ -38,6 +38,7 @@ from postern.security.passkeys import (
     PASSKEY_SIGN_IN_EXAMPLE,
     NewPasskey,
     Passkey,
+    PasskeyChange,
     PasskeyMissing,
     PasskeyOptions,
     PasskeySignIn,
@@ -98,6 +99,19 @@ async def add_passkey(call: Call, data: NewPasskey) -> Passkey:
 async def list_passkeys(call: Call) -> list[Passkey]:
     """The customer's passkeys, newest first."""
     return await passkeys.passkeys_of(call.db, customer_of(call).subject)
+
+
+@patch(
+    "/projects/{project_id}/auth/passkeys/{id}",
+    accepts=CUSTOMER,
+    problems=[PasskeyMissing],
+    example={"name": "Work laptop"},
+)
+async def rename_passkey(call: Call, id: UUID, data: PasskeyChange) -> Passkey:
+    """Change the name of a passkey."""
+    async with call.db.transaction() as tx:
+        customer = await lock_calling_customer(tx, call)
+        return await passkeys.rename(tx, customer.subject, id, data.name)
 
 
 @delete(

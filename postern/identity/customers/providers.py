@@ -60,7 +60,13 @@ from postern.identity.customers.requirements import (
     check_sso_requirement,
     reject_if_sso_required,
 )
-from postern.identity.customers.rules import is_banned, provider_return_url, require_redirect
+from postern.identity.customers.rules import (
+    account_link_url,
+    account_return_url,
+    is_banned,
+    provider_return_url,
+    require_redirect,
+)
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.social import (
     ISSUERS,
@@ -495,8 +501,10 @@ async def continue_grant(call: Call, code: str, code_challenge: str) -> Customer
 
 
 async def require_flow_redirect(call: Call, project: Project, url: str) -> str:
-    """Like `rules.require_redirect`, for flows in a browser: the project's OpenID provider is one of its apps, if there
-    are clients."""
+    """Like `rules.require_redirect`, for flows in a browser: the account pages are one of the project's apps, and so is
+    its OpenID provider, if there are clients."""
+    if url in (account_return_url(call), account_link_url(call)):
+        return url
     if url == provider_return_url(call) and await provider_store.has_oauth_client(call.db, project_id=call.project_id):
         return url
     return require_redirect(project, url)

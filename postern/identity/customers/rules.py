@@ -85,6 +85,16 @@ def provider_return_url(call: Call) -> str:
     return f"{call.world.settings.public_url}/projects/{call.project_id}/oauth/continue"
 
 
+def account_return_url(call: Call) -> str:
+    """Where a browser returns to the account pages after a sign-in on the hosted pages."""
+    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages/account/signed-in"
+
+
+def account_link_url(call: Call) -> str:
+    """Where a browser returns to the account pages from a provider, to connect an account there."""
+    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages/account/connected"
+
+
 def merged_metadata(metadata: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
     """Metadata with a change merged in at the top level; null removes a key. Raises CustomerMetadataTooLarge."""
     merged = {key: value for key, value in {**metadata, **change}.items() if value is not None}

@@ -1,5 +1,6 @@
 """Operations of customers on their own account and sessions, and the revocation of sessions."""
 
+import dataclasses
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -190,6 +191,14 @@ def bearer_of(call: Call) -> tuple[UUID, UUID]:
     assert call.caller.actor_id is not None
     assert call.caller.credential_id is not None
     return call.caller.actor_id, call.caller.credential_id
+
+
+def call_of_customer(call: Call, customer: CustomerRow, session_id: UUID, organization_id: UUID | None) -> Call:
+    """The call as if this customer had sent it with the access token of a session, for pages whose cookie names the
+    session. The caller has checked that the session is live and the customer not banned."""
+    caller = rules.caller_for(call, customer.id, session_id=session_id)
+    loaded = AuthenticatedCustomer(customer, organization_id)
+    return dataclasses.replace(call, caller=dataclasses.replace(caller, acts_on_itself=True, loaded=loaded))
 
 
 def customer_of(call: Call) -> CustomerRow:

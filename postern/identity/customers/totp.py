@@ -288,6 +288,20 @@ async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> Customer
     return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
 
 
+def code_field_of(entered: str) -> dict[str, str]:
+    """The field of SecondFactorProof for what a person has entered: six digits are a code of the app, everything else
+    is a recovery code."""
+    code = "".join(entered.split())
+    return {"code": code} if code.isascii() and code.isdigit() and len(code) == 6 else {"recoveryCode": code}
+
+
+async def pending_totp(call: Call) -> TotpEnrolment | None:
+    """What `enrol_totp` has returned last to the calling customer; None if no set-up is open."""
+    customer = customer_of(call)
+    secret = await second_factor.pending_secret(call, customer.subject)
+    return None if secret is None else _enrolment(await project_of_call(call), customer, secret)
+
+
 async def is_enrollment(call: Call, mfa_token: str) -> bool:
     """Whether the token of a pending sign-in is one to set up a second factor. Does not count as a try."""
     try:

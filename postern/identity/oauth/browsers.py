@@ -1,7 +1,7 @@
 """The session of a browser with a project's OpenID provider, and how pages respond to clients.
 
 A cookie names the session that the customer has signed in to on the hosted pages. It is not a credential of the API:
-only the endpoints of this package that browsers visit read it.
+only the endpoints of this package that browsers visit, and the account pages (`self_service`), read it.
 """
 
 import hmac
@@ -97,18 +97,24 @@ async def end_session(call: Call, signed_in: SignedInCustomer) -> None:
 def session_cookie(call: Call, session_id: UUID, *, test: bool) -> str:
     """The cookie that names the session of a browser."""
     signature = call.world.secrets.sign(SESSION_PURPOSE, _signed(call, session_id, test=test))
-    return _cookie(
+    return _session(
         call, _session_cookie(call, test=test), f"{session_id.hex}.{signature}", SESSION_LIFE.total_seconds()
     )
 
 
 def forget_session(call: Call, *, test: bool) -> str:
     """The cookie that deletes that of `session_cookie`."""
-    return _cookie(call, _session_cookie(call, test=test), "", 0)
+    return _session(call, _session_cookie(call, test=test), "", 0)
 
 
 def _session_cookie(call: Call, *, test: bool) -> str:
     return f"{SESSION_COOKIE}{call.project_id}{'-test' if test else ''}"
+
+
+def _session(call: Call, name: str, value: str, seconds: float) -> str:
+    """A cookie for the provider and the account pages of the project."""
+    path = f"/projects/{call.project_id}"
+    return cookie(call.world.settings, name, value, path=path, seconds=int(seconds))
 
 
 def _signed(call: Call, session_id: UUID, *, test: bool) -> bytes:

@@ -2,6 +2,7 @@
 
 PUBLIC_MODULES = (
     "domains",
+    "invitations",
     "members",
     "rules",
 )

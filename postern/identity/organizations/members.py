@@ -1,6 +1,9 @@
 """HTTP operations on members of organizations, and functions for other features."""
 
+from typing import Annotated
 from uuid import UUID
+
+from msgspec import Meta
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
@@ -14,6 +17,7 @@ from postern.identity.organizations.model import (
     LastOwner,
     MemberRow,
     NewOrganizationMember,
+    Organization,
     OrganizationMember,
     OrganizationMemberChange,
     OrganizationMemberMissing,
@@ -35,18 +39,19 @@ from postern.kernel.values import Moment, Removed, as_id, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 
+MemberSearch = Annotated[str, Meta(max_length=300, description="Part of the name or address, in any letter case.")]
 # In the paths, `id` is the id of the organization.
 MEMBERS = f"{ORGANIZATIONS}/{{id}}/members"
 
 
 @get(MEMBERS, needs="organizations:read", problems=(OrganizationMissing,))
 async def list_organization_members(
-    call: Call, id: UUID, limit: ListLimit = 1_000, cursor: Cursor | None = None
+    call: Call, id: UUID, q: MemberSearch | None = None, limit: ListLimit = 1_000, cursor: Cursor | None = None
 ) -> LinkedList[OrganizationMember]:
-    """List the members of an organization, most recently joined first."""
+    """List the members of an organization, most recently joined first. `q` is a part of the name or the address."""
     await require_organization(call.db, call, id)
-    scope = f"members|{id}"
-    return await newest_first(call, scope, cursor, limit, store.list_members, organization_id=id)
+    scope = f"members|{id}|{q or ''}"
+    return await newest_first(call, scope, cursor, limit, store.list_members, organization_id=id, q=q or None)
 
 
 @post(
@@ -168,6 +173,18 @@ async def leave_organization(call: Call, id: UUID) -> Removed:
     async with call.db.transaction() as tx:
         await remove_member(tx, call, id, customer_id)
     return Removed()
+
+
+async def require_membership(call: Call, organization_id: UUID) -> Organization:
+    """The organization of which the signed-in customer is a member. Raises OrganizationMemberMissing if there is none
+    with this id, or the customer does not belong to it."""
+    customer_id, _ = bearer_of(call)
+    row = await store.get_member(
+        call.db, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
+    )
+    if row is None:
+        raise OrganizationMemberMissing
+    return await require_organization(call.db, call, organization_id)
 
 
 async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, only: UUID | None = None) -> list[UUID]:

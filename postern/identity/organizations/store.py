@@ -242,10 +242,11 @@ async def count_members(db: Queries, *, project_id: UUID, organization_id: UUID,
     join customers customer on customer.project_id = member.project_id and customer.id = member.customer_id
     where member.project_id = %(project_id)s and member.organization_id = %(organization_id)s
       and (%(before)s::uuid is null or member.id < %(before)s)
+      and (%(q)s::text is null or strpos(lower(concat_ws(' ', customer.name, customer.email)), lower(%(q)s)) > 0)
     order by member.id desc limit %(limit)s
 """)
 async def list_members(
-    db: Queries, *, project_id: UUID, organization_id: UUID, before: UUID | None, limit: int
+    db: Queries, *, project_id: UUID, organization_id: UUID, q: str | None, before: UUID | None, limit: int
 ) -> list[OrganizationMember]: ...
 
 

@@ -233,6 +233,8 @@ class SignInSettings(Record):
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
     token_claims: TokenClaimSettings = msgspec.field(default_factory=TokenClaimSettings)
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
+    account_deletion: bool = True
+    """Whether customers can delete their accounts themselves."""
     client_registration: Literal["OFF", "TOKEN", "OPEN"] = "OFF"
     """Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial access
     token. OPEN: whoever can reach this server can register clients."""

@@ -200,6 +200,8 @@ class SignInChange(Body):
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
     token_claims: TokenClaimsChange | None | Unset = UNSET
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
+    account_deletion: bool | Unset = UNSET
+    """Whether customers can delete their accounts themselves; true by default."""
     client_registration: Literal["OFF", "TOKEN", "OPEN"] | Unset = UNSET
     """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
 

@@ -15,23 +15,125 @@ import pytest
 import postern.web.pages
 from postern.identity.setup_links.guides import GUIDES, shown_steps
 from postern.identity.setup_links.pages import STATUS_TEXTS, TITLES
-from postern.web.languages import LANGUAGES
+from postern.web.languages import LANGUAGES, text
 from postern.web.page_texts import PageTexts
 from postern.web.pages import FOLDER, page
 from postern.web.problem_texts import PROBLEM_TEXTS
 from postern.web.themes import ThemeSettings, style_of, theme_of
 from tests.peers.chromium import CHROMIUM, chromium
+from tests.web.test_templates import URL_NAMES
 
 WIDTH_PIXELS = 320
 ASSETS = Path(postern.web.pages.__file__).parent / "assets"
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PARTIALS = (
     *("layout.html", "back.html", "onwards.html", "passkey-form.html", "passkey-messages.html"),
-    "provider-icon.html",
+    *("provider-icon.html", "account-layout.html"),
 )
 NAMES = sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS)
 EMAIL = "maximiliane.oberhausen-schmitt@kaffeehaus-linden.example.com"
 PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple", "GitLab", "Discord", "Slack", "LinkedIn", "Facebook", "X"]
+
+DEVICE = {
+    "name": text("{browser} on {system}", browser="Samsung Internet", system="ChromeOS"),
+    "ip": "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
+}
+FIELD = {
+    **dict.fromkeys(("value", "minlength", "maxlength", "inputmode"), ""),
+    "type": "text",
+    "autocomplete": "off",
+    "required": True,
+    "hint": PROBLEM_TEXTS["sso_required"],
+    "options": [{"value": "x", "label": "Kaffeehaus Linden und Töchter, Hamburg", "selected": True}],
+}
+ACCOUNT_VALUES = {
+    **dict.fromkeys(("account_url", "sign_out_url", "return_url", "next_url", "options", "form_token"), "/x"),
+    "done": PROBLEM_TEXTS["sso_required"],
+    "provider": "Microsoft",
+    "factor": "31 January 2026 at 12:00 UTC",
+    "codes_left": "10",
+    "form": {
+        "title": text("Make {email} your main address?", email=EMAIL),
+        **dict.fromkeys(("action", "back"), "/x"),
+        "button": text("Make it the main address"),
+        "paragraphs": [PROBLEM_TEXTS["sso_required"]],
+        "inputs": [
+            {**FIELD, "kind": kind, "name": kind, "label": text("Code from the app, or a recovery code")}
+            for kind in ("input", "choice", "checks")
+        ],
+        "hidden": {"username": EMAIL},
+        "danger": True,
+    },
+    "urls": dict.fromkeys((*URL_NAMES, "delete"), "/x"),
+    "emails": [
+        {"email": EMAIL, "primary": primary, "verified": verified, "primary_url": "/x", "remove_url": "/x"}
+        for primary, verified in ((True, False), (False, True), (False, False))
+    ],
+    "offers": dict.fromkeys(("password", "passkey", "delete"), True),
+    "has_password": False,
+    "keys": [{"name": EMAIL, "detail": text("Added {added}", added="2026"), "rename_url": "/x", "remove_url": "/x"}],
+    "devices": [
+        {**DEVICE, "used": "31 January 2026 at 12:00 UTC", "end_url": "/x", "current": it} for it in (True, False)
+    ],
+    "others": 1,
+    "identities": [{"name": "Microsoft", "url": "/x", "connected": connected} for connected in (True, False)],
+    "organizations": [{"name": EMAIL, "roles": "OWNER, billing-administrators", "url": "/x", "leave_url": "/x"}],
+    "apps": [{"name": EMAIL, "scopes": "openid, profile, email", "since": "31 January 2026 at 12:00 UTC", "url": "/x"}],
+}
+"""Long values of the account pages."""
+TIME = "31 January 2026 at 12:00 UTC"
+ACCOUNT_VALUES |= {
+    **dict.fromkeys(("self_url", "invite_url", "domain_url", "rules_url", "more_url"), "/x"),
+    "entered": EMAIL,
+    "q": EMAIL,
+    "size": text("Up to {count}", count="10000"),
+    "own_roles": "OWNER, billing-administrators",
+    "plan": "Kaffeehausgroßhandelspartnerprogramm",
+    "suspended": False,
+    "kept": {"lang": "de"},
+    "may": dict.fromkeys(("members", "domains", "sign_in", "plan"), True),
+    "people": [
+        {
+            "name": EMAIL,
+            "email": EMAIL,
+            "roles": "OWNER",
+            "own": own,
+            "changeable": True,
+            "role_url": "/x",
+            "remove_url": "/x",
+        }
+        for own in (True, False)
+    ],
+    "invitations": [
+        {
+            "email": EMAIL,
+            "detail": text("As {role}, valid until {time}", role="billing-administrator", time=TIME),
+            "failed": True,
+            "resend_url": "/x",
+            "revoke_url": "/x",
+        }
+    ],
+    "roles": [{"name": "Administrator", "description": "x " * 40, "permissions": "billing:invoices:write"}],
+    "role_choices": [{"value": "x", "label": "Kaffeehausgroßhandelspartnerverwaltung"}],
+    "domains": [
+        {
+            "domain": EMAIL.partition("@")[2],
+            "state": text("Waiting for the record"),
+            "verified": verified,
+            "joins": verified,
+            "record_name": f"_postern-verification.{EMAIL.partition('@')[2]}",
+            "record": f"postern-verification={'x' * 32}",
+            "checked": TIME,
+            **dict.fromkeys(("verify_url", "join_url", "remove_url"), "/x"),
+        }
+        for verified in (True, False)
+    ],
+    "connections": [
+        {"name": "Microsoft Entra", "domain": EMAIL, "state": text("On, but it does not work now"), "ends": TIME}
+    ],
+    "rules": [text("Sessions end after {count} minutes without use.", count="43200")],
+    "features": [{"name": "Kaffeehausgroßhandelspartnerprogramm", "limit": text("Up to {count}", count="10000")}],
+}
 
 MEASURE = """
 <!doctype html><html lang="en"><meta charset="utf-8"><title>pages</title>{frames}<pre id="result"></pre>
@@ -93,7 +195,7 @@ def setup_values() -> dict[str, object]:
 def rendered(name: str, language: str, *, dark: bool = False) -> str:
     """A page with long values, its style sheets inline, and the menu of languages open."""
     base = "/projects/1/auth/pages"
-    languages = [{"code": code, "name": text, "url": f"{base}/x?lang={code}"} for code, text in LANGUAGES.items()]
+    languages = [{"code": code, "name": name_, "url": f"{base}/x?lang={code}"} for code, name_ in LANGUAGES.items()]
     values = {
         **dict.fromkeys(("action", "home", "uri", "url", "again"), f"{base}/x"),
         **dict.fromkeys(("mfaToken", "pageToken", "challenge", "token", "session", "query", "lang_query"), "x"),
@@ -127,7 +229,7 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "ways": ["PASSWORD", "EMAIL_CODE"],
         "forgot_url": "/x",
         "texts": PageTexts(footer="Northwind Coffee GmbH, Speicherstadt 4, 20457 Hamburg"),
-        "providers": [{"name": text, "url": "/x", "icon": text.upper()} for text in PROVIDERS],
+        "providers": [{"name": provider, "url": "/x", "icon": provider.upper()} for provider in PROVIDERS],
         **setup_values(),
         "qr": {"size": 20, "path": "M0 0h1v1z"},
         "foot_links": [{"url": "/x", "text": PROBLEM_TEXTS["customer_banned"]}] * 3,
@@ -135,17 +237,18 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "accepted_links": [],
         "languages": languages,
         "language_name": LANGUAGES[language],
+        **ACCOUNT_VALUES,
     }
-    text = str(page(f"hosted/{name}", language=language, **values).content)
+    html = str(page(f"hosted/{name}", language=language, **values).content)
     theme = style_of(theme_of("#0a7d55", ThemeSettings()))
-    style = "".join((ASSETS / file).read_text() for file in ("postern.css", "hosted.css")) + theme
+    style = "".join((ASSETS / file).read_text() for file in ("postern.css", "hosted.css", "account.css")) + theme
     if dark:
         style = re.sub(r"@media \(prefers-color-scheme: ?dark\)", "@media all", style)
-    text = re.sub(r'<link rel="stylesheet"[^>]*>|<script.*?</script>|<meta http-equiv="refresh"[^>]*>', "", text)
-    text = text.replace("</head>", f"<style>{style}</style></head>").replace(
+    html = re.sub(r'<link rel="stylesheet"[^>]*>|<script.*?</script>|<meta http-equiv="refresh"[^>]*>', "", html)
+    html = html.replace("</head>", f"<style>{style}</style></head>").replace(
         '<details class="lang">', '<details class="lang" open>'
     )
-    return text.replace('<div id="passkeys" hidden>', '<div id="passkeys">')
+    return html.replace('<div id="passkeys" hidden>', '<div id="passkeys">')
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")

@@ -1,0 +1,1 @@
+"""Self-service: hosted pages on which customers manage their account, and members of an organization manage that."""

@@ -1,0 +1,37 @@
+"""Records of the data that customers can export."""
+
+from typing import Any
+
+from postern.identity.customers.model import CustomerIdentity, OwnAddress
+from postern.identity.customers.tokens import CurrentCustomer
+from postern.identity.oauth.model import OAuthConsent
+from postern.identity.organizations.model import OrganizationMembership
+from postern.kernel.values import Moment, Record
+from postern.security.passkeys import Passkey
+from postern.security.sessions import OwnSession
+
+
+class ExportedEvent(Record):
+    """Something that happened to the account."""
+
+    type: str
+    occurred_at: Moment
+    data: dict[str, Any]
+    """Details, if the customer did it."""
+
+
+class AccountExport(Record):
+    """Everything that is kept about an account."""
+
+    exported_at: Moment
+    account: CurrentCustomer
+    phone_verified_at: Moment | None
+    last_sign_in_at: Moment | None
+    emails: list[OwnAddress]
+    identities: list[CustomerIdentity]
+    """The ways to sign in that the account has used."""
+    passkeys: list[Passkey]
+    sessions: list[OwnSession]
+    organizations: list[OrganizationMembership]
+    connected_apps: list[OAuthConsent]
+    events: list[ExportedEvent]
