@@ -3659,10 +3659,11 @@ ALTER TABLE ONLY public.sessions
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_developer_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY public.sign_in_hooks
-    ADD CONSTRAINT sign_in_hooks_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.setup_links
     ADD CONSTRAINT setup_links_project_id_organization_id_fkey FOREIGN KEY (project_id, organization_id) REFERENCES public.organizations(project_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sign_in_hooks
+    ADD CONSTRAINT sign_in_hooks_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.source_places
     ADD CONSTRAINT source_places_address_fkey FOREIGN KEY (address) REFERENCES public.source_warm_ups(address) ON DELETE CASCADE;

@@ -79,11 +79,11 @@ from postern.identity.scim import store as scim_store
 from postern.identity.scim import users as scim_users
 from postern.identity.scim import work as scim_work
 from postern.identity.scim.errors import SCIM
-from postern.identity.setup_links import operations as setup_links
-from postern.identity.setup_links import pages as setup_pages
 from postern.identity.self_service import account_pages as own_account_pages
 from postern.identity.self_service import credential_pages, organization_pages
 from postern.identity.self_service import operations as self_service
+from postern.identity.setup_links import operations as setup_links
+from postern.identity.setup_links import pages as setup_pages
 from postern.identity.sso import app_family as app_sso
 from postern.identity.sso import endpoints as sso_endpoints
 from postern.identity.sso import login as sso_login

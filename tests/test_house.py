@@ -115,8 +115,19 @@ ORDER = [
         "inbox",
         "analytics",
     ],
-    ["access", "hooks", "customers", "organizations", "sso", "scim", "setup_links", "imports", "entitlements", "oauth"]
-    + ["self_service"],
+    [
+        "access",
+        "hooks",
+        "customers",
+        "organizations",
+        "sso",
+        "scim",
+        "setup_links",
+        "imports",
+        "entitlements",
+        "oauth",
+        "self_service",
+    ],
     ["resend", "sendgrid", "postmark"],
 ]
 """The features of platform, messaging, identity and compat: each imports only those before it."""

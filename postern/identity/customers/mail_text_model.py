@@ -17,11 +17,13 @@ MailName = Literal[
     "VERIFY",
     "RESET",
     "INVITATION",
+    "SETUP_LINK",
     "NEW_DEVICE",
     "PASSWORD_CHANGED",
     "EMAIL_CHANGED",
     "MFA_CHANGED",
     "IDENTITY_CHANGED",
+    "IMPERSONATED",
 ]
 """The mails of codes, links and invitations, and the notices of `SecurityMail`."""
 MAIL_NAMES: tuple[str, ...] = get_args(MailName)

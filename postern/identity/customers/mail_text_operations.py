@@ -60,11 +60,13 @@ PURPOSES: dict[str, str] = {
     "VERIFY": "Shows the code that verifies an address.",
     "RESET": "Has the link to choose a new password.",
     "INVITATION": "Invites somebody into an organization.",
+    "SETUP_LINK": "Has the link with which an organization's administrator sets up single sign-on.",
     "NEW_DEVICE": "Tells a customer that a new device has signed in.",
     "PASSWORD_CHANGED": "Tells a customer that the password was changed.",
     "EMAIL_CHANGED": "Tells a customer that the address was changed.",
     "MFA_CHANGED": "Tells a customer that a second factor was added, removed or used.",
     "IDENTITY_CHANGED": "Tells a customer that a way to sign in was added or removed.",
+    "IMPERSONATED": "Tells a customer that a member of the team acts as them.",
 }
 EXAMPLE = {
     "subject": "Your code for {{ app }}",

@@ -52,6 +52,7 @@ VARIABLES = {
     "change": "What was changed, as a sentence.",
     "device": "The device that signed in, as the browser names itself.",
     "ip": "The IP address that signed in.",
+    "reason": "Why a member of the team acts as the customer, as that member wrote it.",
 }
 """What the variables of mails mean."""
 
@@ -114,6 +115,7 @@ def sample_of(world: "World", mail: MailName, language: str, app: str, to: str) 
         "change": translated(language, text("A second factor was turned on")),
         "device": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605.1.15",
         "ip": "203.0.113.7",
+        "reason": "The invoice of May cannot be opened.",
         "code": "428913",
         "link": f"{world.settings.public_url}/?token=sample",
     }

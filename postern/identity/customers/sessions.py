@@ -197,7 +197,8 @@ def call_of_customer(call: Call, customer: CustomerRow, session_id: UUID, organi
     """The call as if this customer had sent it with the access token of a session, for pages whose cookie names the
     session. The caller has checked that the session is live and the customer not banned."""
     caller = rules.caller_for(call, customer.id, session_id=session_id)
-    loaded = AuthenticatedCustomer(customer, organization_id)
+    # Who acts as a customer has tokens only, and no session of a browser.
+    loaded = AuthenticatedCustomer(customer, organization_id, impersonation=None)
     return dataclasses.replace(call, caller=dataclasses.replace(caller, acts_on_itself=True, loaded=loaded))
 
 

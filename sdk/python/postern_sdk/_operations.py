@@ -1458,6 +1458,7 @@ CHANGE_CURRENT_CUSTOMER = Operation(
     body="json",
     media_type="application/json",
 )
+DELETE_CURRENT_CUSTOMER = Operation("deleteCurrentCustomer", "DELETE", "/projects/{projectId}/auth/me", "empty")
 LIST_MY_PERMISSIONS = Operation(
     "listMyPermissions", "GET", "/projects/{projectId}/auth/permissions", "json", result="MyPermissions"
 )
@@ -1659,6 +1660,15 @@ ADD_PASSKEY = Operation(
 LIST_PASSKEYS = Operation(
     "listPasskeys", "GET", "/projects/{projectId}/auth/passkeys", "json", result="Passkey", many=True
 )
+RENAME_PASSKEY = Operation(
+    "renamePasskey",
+    "PATCH",
+    "/projects/{projectId}/auth/passkeys/{id}",
+    "json",
+    result="Passkey",
+    body="json",
+    media_type="application/json",
+)
 REMOVE_PASSKEY = Operation("removePasskey", "DELETE", "/projects/{projectId}/auth/passkeys/{id}", "empty")
 BEGIN_PASSKEY_SIGN_IN = Operation(
     "beginPasskeySignIn", "POST", "/projects/{projectId}/auth/passkeys/sign-in/options", "json", result="PasskeyOptions"
@@ -1671,6 +1681,88 @@ SIGN_IN_WITH_PASSKEY = Operation(
     result="CustomerSignInResult",
     body="json",
     media_type="application/json",
+)
+LIST_SIGN_IN_HOOKS = Operation(
+    "listSignInHooks",
+    "GET",
+    "/projects/{projectId}/sign-in-hooks",
+    "json",
+    result="SignInHook",
+    many=True,
+    permission="projects:read",
+)
+CREATE_SIGN_IN_HOOK = Operation(
+    "createSignInHook",
+    "POST",
+    "/projects/{projectId}/sign-in-hooks",
+    "json",
+    result="SignInHookWithSecret",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+GET_SIGN_IN_HOOK = Operation(
+    "getSignInHook",
+    "GET",
+    "/projects/{projectId}/sign-in-hooks/{kind}",
+    "json",
+    result="SignInHook",
+    permission="projects:read",
+)
+CHANGE_SIGN_IN_HOOK = Operation(
+    "changeSignInHook",
+    "PATCH",
+    "/projects/{projectId}/sign-in-hooks/{kind}",
+    "json",
+    result="SignInHook",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+DELETE_SIGN_IN_HOOK = Operation(
+    "deleteSignInHook",
+    "DELETE",
+    "/projects/{projectId}/sign-in-hooks/{kind}",
+    "json",
+    result="SignInHook",
+    permission="projects:write",
+)
+ROTATE_SIGN_IN_HOOK_SECRET = Operation(
+    "rotateSignInHookSecret",
+    "POST",
+    "/projects/{projectId}/sign-in-hooks/{kind}/rotate-secret",
+    "json",
+    result="SignInHookWithSecret",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+TEST_SIGN_IN_HOOK = Operation(
+    "testSignInHook",
+    "POST",
+    "/projects/{projectId}/sign-in-hooks/{kind}/test",
+    "json",
+    result="SignInHookTest",
+    permission="projects:write",
+)
+IMPERSONATE_CUSTOMER = Operation(
+    "impersonateCustomer",
+    "POST",
+    "/projects/{projectId}/customers/{id}/impersonate",
+    "json",
+    result="CustomerSignInResult",
+    permission="customers:impersonate",
+    body="json",
+    media_type="application/json",
+)
+DENIED_SIGN_IN_PAGE = Operation("deniedSignInPage", "GET", "/projects/{projectId}/auth/pages/not-me", "text")
+DENY_SIGN_IN_BY_PAGE = Operation(
+    "denySignInByPage",
+    "POST",
+    "/projects/{projectId}/auth/pages/not-me",
+    "text",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
 )
 LIST_PROVIDERS = Operation(
     "listProviders",
@@ -2167,6 +2259,36 @@ LIST_SSO_TRACES_OF_APP = Operation(
     page="links",
     permission="sso:read",
 )
+LIST_MY_EMAILS = Operation(
+    "listMyEmails", "GET", "/projects/{projectId}/auth/emails", "json", result="OwnAddress", many=True
+)
+ADD_MY_EMAIL = Operation(
+    "addMyEmail",
+    "POST",
+    "/projects/{projectId}/auth/emails",
+    "json",
+    result="ChallengeSent",
+    body="json",
+    media_type="application/json",
+)
+MAKE_MY_EMAIL_PRIMARY = Operation(
+    "makeMyEmailPrimary",
+    "POST",
+    "/projects/{projectId}/auth/emails/primary",
+    "json",
+    result="CurrentCustomer",
+    body="json",
+    media_type="application/json",
+)
+REMOVE_MY_EMAIL = Operation(
+    "removeMyEmail",
+    "POST",
+    "/projects/{projectId}/auth/emails/remove",
+    "empty",
+    body="json",
+    media_type="application/json",
+)
+EXPORT_MY_DATA = Operation("exportMyData", "GET", "/projects/{projectId}/auth/export", "json", result="AccountExport")
 LIST_CAMPAIGNS = Operation(
     "listCampaigns",
     "GET",

@@ -35,6 +35,7 @@ __all__ = [
     "CustomerDeletedEvent",
     "CustomerEmailVerifiedEvent",
     "CustomerIdentityHeldEvent",
+    "CustomerImpersonatedEvent",
     "CustomerLinkedEvent",
     "CustomerLockedEvent",
     "CustomerMailFailedEvent",
@@ -48,6 +49,7 @@ __all__ = [
     "CustomerPasswordChangedEvent",
     "CustomerRolesUpdatedEvent",
     "CustomerSessionRevokedEvent",
+    "CustomerSignInDeniedEvent",
     "CustomerSignInFailedEvent",
     "CustomerSignedInEvent",
     "CustomerSignedOutEvent",
@@ -89,6 +91,8 @@ __all__ = [
     "EntitlementChangedEvent",
     "EntitlementExpiredEvent",
     "Event",
+    "HookFailedEvent",
+    "HookRecoveredEvent",
     "InboundReceivedEvent",
     "InvitationAcceptedEvent",
     "InvitationCreatedEvent",
@@ -580,6 +584,20 @@ class CustomerSessionRevokedEvent(WebhookEvent, frozen=True, kw_only=True):
     type: Literal["customer.session_revoked"] = "customer.session_revoked"
 
 
+class CustomerSignInDeniedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A customer said that a sign-in was not theirs."""
+
+    data: types.CustomerSessionData
+    type: Literal["customer.sign_in_denied"] = "customer.sign_in_denied"
+
+
+class CustomerImpersonatedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A member of your team began a session as a customer."""
+
+    data: types.CustomerImpersonatedData
+    type: Literal["customer.impersonated"] = "customer.impersonated"
+
+
 class CustomerBannedEvent(WebhookEvent, frozen=True, kw_only=True):
     """A customer was banned."""
 
@@ -825,6 +843,20 @@ class EntitlementExpiredEvent(WebhookEvent, frozen=True, kw_only=True):
     type: Literal["entitlement.expired"] = "entitlement.expired"
 
 
+class HookFailedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A sign-in hook failed five times in succession and is paused."""
+
+    data: types.HookFailedData
+    type: Literal["hook.failed"] = "hook.failed"
+
+
+class HookRecoveredEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A sign-in hook that was paused responds again."""
+
+    data: types.HookRecoveredData
+    type: Literal["hook.recovered"] = "hook.recovered"
+
+
 class WebhookDisabledEvent(WebhookEvent, frozen=True, kw_only=True):
     """A webhook was disabled because its deliveries failed."""
 
@@ -899,6 +931,8 @@ Event: TypeAlias = (
     | CustomerPasskeyAddedEvent
     | CustomerPasskeyRemovedEvent
     | CustomerSessionRevokedEvent
+    | CustomerSignInDeniedEvent
+    | CustomerImpersonatedEvent
     | CustomerBannedEvent
     | CustomerUnbannedEvent
     | CustomerUpdatedEvent
@@ -934,6 +968,8 @@ Event: TypeAlias = (
     | SsoMetadataFailingEvent
     | EntitlementChangedEvent
     | EntitlementExpiredEvent
+    | HookFailedEvent
+    | HookRecoveredEvent
     | WebhookDisabledEvent
     | UnknownEvent
 )
@@ -1006,6 +1042,8 @@ BY_TYPE: dict[str, type[WebhookEvent]] = {
     "customer.passkey_added": CustomerPasskeyAddedEvent,
     "customer.passkey_removed": CustomerPasskeyRemovedEvent,
     "customer.session_revoked": CustomerSessionRevokedEvent,
+    "customer.sign_in_denied": CustomerSignInDeniedEvent,
+    "customer.impersonated": CustomerImpersonatedEvent,
     "customer.banned": CustomerBannedEvent,
     "customer.unbanned": CustomerUnbannedEvent,
     "customer.updated": CustomerUpdatedEvent,
@@ -1041,6 +1079,8 @@ BY_TYPE: dict[str, type[WebhookEvent]] = {
     "sso.metadata_failing": SsoMetadataFailingEvent,
     "entitlement.changed": EntitlementChangedEvent,
     "entitlement.expired": EntitlementExpiredEvent,
+    "hook.failed": HookFailedEvent,
+    "hook.recovered": HookRecoveredEvent,
     "webhook.disabled": WebhookDisabledEvent,
 }
 """The class of each event."""

@@ -280,6 +280,33 @@ class JsonWebKeysDict(TypedDict):
     """The keys: EC with P-256, OKP with Ed25519, or RSA with at least 2048 bits. Each of several needs a `kid`."""
 
 
+class MailBlockDict(TypedDict):
+    """A part of a mail. `text` is a template: `{{ app }}` is replaced by a value.
+
+    The button leads to the link of the mail, and the code shows its one-time code; `text` is the label of
+        the button,
+    or what stands above the code.
+    """
+
+    type: Literal["button", "code", "text"] | str
+    """Type of the record."""
+    text: str
+    """Plain text body."""
+
+
+class MailTextContentDict(TypedDict):
+    """What a mail says, as templates: `{{ app }}` is replaced by a value, `{% if … %}` is possible, too."""
+
+    subject: str
+    """Subject line."""
+    preheader: NotRequired[str]
+    """What lists of mails show beside the subject; "" for the beginning of the mail."""
+    blocks: Sequence[types.MailBlock | MailBlockDict]
+    """Paragraphs, and the button or code of the mail, in their order."""
+    footer: NotRequired[str]
+    """What stands below the mail, such as the postal address; "" for nothing."""
+
+
 class NewCustomerDict(TypedDict):
     """A customer to create or import: with a password, with a password hash of another system, or with neither."""
 
@@ -316,6 +343,47 @@ class NewVariantDict(TypedDict):
     """Null: the campaign's template."""
     weight: int
     """The share of the test sample that gets this variant, in percent; all weights sum to 100."""
+
+
+class PageTextSettingsChangeDict(TypedDict):
+    """Texts of hosted pages to change, by language; omitted languages keep theirs, and null removes those of a
+    language.
+    """
+
+    en: NotRequired[types.PageTextsChange | PageTextsChangeDict | None]
+    """Texts in English; null for the built-in ones."""
+    de: NotRequired[types.PageTextsChange | PageTextsChangeDict | None]
+    """Texts in German; null for the built-in ones."""
+    es: NotRequired[types.PageTextsChange | PageTextsChangeDict | None]
+    """Texts in Spanish; null for the built-in ones."""
+    fr: NotRequired[types.PageTextsChange | PageTextsChangeDict | None]
+    """Texts in French; null for the built-in ones."""
+    pt: NotRequired[types.PageTextsChange | PageTextsChangeDict | None]
+    """Texts in Portuguese; null for the built-in ones."""
+    ja: NotRequired[types.PageTextsChange | PageTextsChangeDict | None]
+    """Texts in Japanese; null for the built-in ones."""
+
+
+class PageTextsChangeDict(TypedDict):
+    """Texts of hosted pages in one language to change; omitted fields keep their values, and null means the built-
+    in
+        text.
+    """
+
+    signInTitle: NotRequired[str | None]
+    """Title of the sign-in page; null for the built-in one."""
+    signInLead: NotRequired[str | None]
+    """A sentence below the title of the sign-in page."""
+    signInButton: NotRequired[str | None]
+    """The button of the first page, below the e-mail address."""
+    signUpTitle: NotRequired[str | None]
+    """Title of the sign-up page; null for the built-in one."""
+    signUpLead: NotRequired[str | None]
+    """A sentence below the title of the sign-up page."""
+    signUpButton: NotRequired[str | None]
+    """Button of the sign-up page; null for the built-in one."""
+    footer: NotRequired[str | None]
+    """A line in the foot of all pages, such as the name of the company."""
 
 
 class PlanFeatureDict(TypedDict):
@@ -503,7 +571,12 @@ class SignInChangeDict(TypedDict):
     mailFrom: NotRequired[str | None]
     """Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender."""
     securityMails: NotRequired[
-        Sequence[Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str]
+        Sequence[
+            Literal[
+                "EMAIL_CHANGED", "IDENTITY_CHANGED", "IMPERSONATED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"
+            ]
+            | str
+        ]
         | None
     ]
     """Notices about a customer's security that are sent by mail."""
@@ -525,6 +598,8 @@ class SignInChangeDict(TypedDict):
     """
     theme: NotRequired[types.ThemeChange | ThemeChangeDict | None]
     """Colors, corners and fonts of hosted pages and e-mails."""
+    pageTexts: NotRequired[types.PageTextSettingsChange | PageTextSettingsChangeDict | None]
+    """Texts of hosted pages that replace the built-in ones, by language."""
     privacyUrl: NotRequired[str | None]
     """URL of your privacy policy, in the foot of pages."""
     termsUrl: NotRequired[str | None]
@@ -537,6 +612,8 @@ class SignInChangeDict(TypedDict):
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
     tokenClaims: NotRequired[types.TokenClaimsChange | TokenClaimsChangeDict | None]
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
+    accountDeletion: NotRequired[bool]
+    """Whether customers can delete their accounts themselves; true by default."""
     clientRegistration: NotRequired[Literal["OFF", "OPEN", "TOKEN"] | str]
     """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
 

@@ -18,6 +18,16 @@ from postern_sdk.errors import (
 )
 
 
+class AccountDeletionOff(ForbiddenError):
+    """`account_deletion_off` (403): Customers of this project cannot delete their accounts themselves
+    (`accountDeletion`).
+    """
+
+
+class AddressMissing(NotFoundError):
+    """`address_missing` (404): Your account has no such address, or it is the primary one or unverified."""
+
+
 class AddressNotVerified(ForbiddenError):
     """`address_not_verified` (403): Verify your e-mail address before you accept an invitation sent to it."""
 
@@ -320,6 +330,24 @@ class HashRefused(BadRequestError):
 
 class HeaderTooLarge(APIError):
     """`header_too_large` (431): The head of this request is larger than the server accepts."""
+
+
+class HookExists(ConflictError):
+    """`hook_exists` (409): This project has a hook of this kind already; change it instead."""
+
+
+class HookFailed(ServerError):
+    """`hook_failed` (503): A server of this app, on which the sign-in depends, does not respond as it should. Try
+    again later.
+    """
+
+
+class HookMissing(NotFoundError):
+    """`hook_missing` (404): This project has no such hook."""
+
+
+class HookRefused(ForbiddenError):
+    """`hook_refused` (403): This app does not allow this account. Contact its support."""
 
 
 class IdempotencyKeyInProgress(ConflictError):
@@ -695,6 +723,10 @@ class PreviewTooSlow(UnprocessableEntityError):
     """
 
 
+class PrimaryAddressUnverified(ConflictError):
+    """`primary_address_unverified` (409): Verify the primary address of your account first."""
+
+
 class ProjectMissing(NotFoundError):
     """`project_missing` (404): There is no such project."""
 
@@ -953,6 +985,10 @@ class TemplateTooExpensive(UnprocessableEntityError):
     """
 
 
+class TooManyAddresses(UnprocessableEntityError):
+    """`too_many_addresses` (422): Your account has ten further addresses already; remove one first."""
+
+
 class TooManyAssets(UnprocessableEntityError):
     """`too_many_assets` (422): A project can have at most 2,000 images, and at most 200 MB in total. Delete some
     first.
@@ -1104,6 +1140,8 @@ class WebhookMissing(NotFoundError):
 
 
 BY_CODE: dict[str, type[APIError]] = {
+    "account_deletion_off": AccountDeletionOff,
+    "address_missing": AddressMissing,
     "address_not_verified": AddressNotVerified,
     "already_booked": AlreadyBooked,
     "already_invited": AlreadyInvited,
@@ -1168,6 +1206,10 @@ BY_CODE: dict[str, type[APIError]] = {
     "flow_invalid": FlowInvalid,
     "hash_refused": HashRefused,
     "header_too_large": HeaderTooLarge,
+    "hook_exists": HookExists,
+    "hook_failed": HookFailed,
+    "hook_missing": HookMissing,
+    "hook_refused": HookRefused,
     "idempotency_key_in_progress": IdempotencyKeyInProgress,
     "idempotency_key_reused": IdempotencyKeyReused,
     "identity_linked": IdentityLinked,
@@ -1252,6 +1294,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "plan_limit_reached": PlanLimitReached,
     "plan_missing": PlanMissing,
     "preview_too_slow": PreviewTooSlow,
+    "primary_address_unverified": PrimaryAddressUnverified,
     "project_missing": ProjectMissing,
     "provider_missing": ProviderMissing,
     "provider_trouble": ProviderTrouble,
@@ -1307,6 +1350,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "template_in_use": TemplateInUse,
     "template_missing": TemplateMissing,
     "template_too_expensive": TemplateTooExpensive,
+    "too_many_addresses": TooManyAddresses,
     "too_many_assets": TooManyAssets,
     "too_many_audiences": TooManyAudiences,
     "too_many_automations": TooManyAutomations,

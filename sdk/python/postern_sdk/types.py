@@ -83,12 +83,14 @@ if TYPE_CHECKING:
             "CODE",
             "EMAIL_CHANGED",
             "IDENTITY_CHANGED",
+            "IMPERSONATED",
             "INVITATION",
             "LINK",
             "MFA_CHANGED",
             "NEW_DEVICE",
             "PASSWORD_CHANGED",
             "RESET",
+            "SETUP_LINK",
             "SIGN_UP",
             "SIGN_UP_KNOWN",
             "VERIFY",
@@ -228,12 +230,14 @@ if TYPE_CHECKING:
             "CODE",
             "EMAIL_CHANGED",
             "IDENTITY_CHANGED",
+            "IMPERSONATED",
             "INVITATION",
             "LINK",
             "MFA_CHANGED",
             "NEW_DEVICE",
             "PASSWORD_CHANGED",
             "RESET",
+            "SETUP_LINK",
             "SIGN_UP",
             "SIGN_UP_KNOWN",
             "VERIFY",
@@ -339,11 +343,16 @@ if TYPE_CHECKING:
     SignInChangeMethods: TypeAlias = Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str
     SignInChangeVerifyEmail: TypeAlias = Literal["LATER", "REQUIRED"] | str
     SignInChangeSecurityMails: TypeAlias = (
-        Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str
+        Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "IMPERSONATED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"]
+        | str
     )
     SignInChangeContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
     SignInChangeDefaultLanguage: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
     SignInChangeClientRegistration: TypeAlias = Literal["OFF", "OPEN", "TOKEN"] | str
+    SignInHookKind: TypeAlias = Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"] | str
+    SignInHookOnFailure: TypeAlias = Literal["CONTINUE", "REFUSE"] | str
+    SignInHookWithSecretKind: TypeAlias = Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"] | str
+    SignInHookWithSecretOnFailure: TypeAlias = Literal["CONTINUE", "REFUSE"] | str
     SignInProviderKind: TypeAlias = (
         Literal[
             "APPLE", "DISCORD", "FACEBOOK", "GITHUB", "GITLAB", "GOOGLE", "LINKEDIN", "MICROSOFT", "OIDC", "SLACK", "X"
@@ -354,11 +363,13 @@ if TYPE_CHECKING:
     SignInSettingsMethods: TypeAlias = Literal["EMAIL_CODE", "EMAIL_LINK", "PASSKEY", "PASSWORD"] | str
     SignInSettingsVerifyEmail: TypeAlias = Literal["LATER", "REQUIRED"] | str
     SignInSettingsSecurityMails: TypeAlias = (
-        Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"] | str
+        Literal["EMAIL_CHANGED", "IDENTITY_CHANGED", "IMPERSONATED", "MFA_CHANGED", "NEW_DEVICE", "PASSWORD_CHANGED"]
+        | str
     )
     SignInSettingsContacts: TypeAlias = Literal["CREATE", "LINK", "NONE"] | str
     SignInSettingsDefaultLanguage: TypeAlias = Literal["de", "en", "es", "fr", "ja", "pt"] | str
     SignInSettingsClientRegistration: TypeAlias = Literal["OFF", "OPEN", "TOKEN"] | str
+    SignInSettingsHooks: TypeAlias = Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"] | str
     SpCertificatePlace: TypeAlias = Literal["CURRENT", "NEXT", "PREVIOUS"] | str
     SpamHintCode: TypeAlias = (
         Literal[
@@ -545,6 +556,10 @@ else:
     SignInChangeContacts = str
     SignInChangeDefaultLanguage = str
     SignInChangeClientRegistration = str
+    SignInHookKind = str
+    SignInHookOnFailure = str
+    SignInHookWithSecretKind = str
+    SignInHookWithSecretOnFailure = str
     SignInProviderKind = str
     SignInProviderOnNewSubject = str
     SignInSettingsMethods = str
@@ -553,6 +568,7 @@ else:
     SignInSettingsContacts = str
     SignInSettingsDefaultLanguage = str
     SignInSettingsClientRegistration = str
+    SignInSettingsHooks = str
     SpCertificatePlace = str
     SpamHintCode = str
     SpfResultVerdict = str
@@ -680,6 +696,31 @@ class AccountAuditEntry(Record, frozen=True, kw_only=True):
     """Id of the actor; null for the service itself."""
     ip_address: str | None
     """IP address of the client."""
+
+
+class AccountExport(Record, frozen=True, kw_only=True):
+    """Everything that is kept about an account."""
+
+    exported_at: datetime
+    account: CurrentCustomer
+    """The account."""
+    phone_verified_at: datetime | None
+    """When the phone number was verified (UTC); null if it is not verified."""
+    last_sign_in_at: datetime | None
+    """When the last sign-in was (UTC); null if there was none."""
+    emails: list[OwnAddress]
+    """The e-mails, or their number or maximum number; a null maximum means unlimited."""
+    identities: list[CustomerIdentity]
+    """The ways to sign in that the account has used."""
+    passkeys: list[Passkey]
+    """Passkeys that were created for the domain of this project."""
+    sessions: list[OwnSession]
+    """Open sessions."""
+    organizations: list[OrganizationMembership]
+    """The 50 receivers that reported the most messages."""
+    connected_apps: list[OAuthConsent]
+    events: list[ExportedEvent]
+    """Names of events, or the events."""
 
 
 class AccountInvitation(Record, frozen=True, kw_only=True):
@@ -2017,6 +2058,10 @@ class CurrentCustomer(Record, frozen=True, kw_only=True):
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
+    impersonated_by: str | None
+    """Who acts as the customer in this session: a member of the app's team; null if it is the customer. Apps should
+    show it in a banner.
+    """
 
 
 class CustomEvent(Record, frozen=True, kw_only=True):
@@ -2226,6 +2271,32 @@ class CustomerIdentity(Record, frozen=True, kw_only=True):
     """Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider."""
     created_at: datetime
     """When the record was created (UTC)."""
+
+
+class CustomerImpersonatedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.impersonated`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
+    test: bool | None = None
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
+    """
+    session_id: str
+    """Id of the session."""
+    actor: str | None
+    """Who acts as the customer: an e-mail address, or the name of an API key."""
+    reason: str
+    """Why."""
+    expires_at: datetime
+    """When the session ends at the latest."""
 
 
 class CustomerImportError(Record, frozen=True, kw_only=True):
@@ -2540,6 +2611,10 @@ class CustomerSession(Record, frozen=True, kw_only=True):
     """When it was last used (UTC), to the minute; null if it was never used."""
     expires_at: datetime
     """When the session ends if its tokens are not refreshed before."""
+    impersonation_reason: str | None
+    """Why a member of the app's team acts as the customer in this session; null if it is a session of the customer."""
+    impersonated_by: str | None
+    """Who acts as the customer in this session: an e-mail address, or the name of an API key; null if nobody does."""
 
 
 class CustomerSessionData(Record, frozen=True, kw_only=True):
@@ -4391,6 +4466,17 @@ class Exit(Record, frozen=True, kw_only=True, tag_field="type", tag="EXIT"):
     """End the run here."""
 
 
+class ExportedEvent(Record, frozen=True, kw_only=True):
+    """Something that happened to the account."""
+
+    type: str
+    """Type of the record."""
+    occurred_at: datetime
+    """When it happened (UTC)."""
+    data: dict[str, Any]
+    """Details, if the customer did it."""
+
+
 class Feature(Record, frozen=True, kw_only=True):
     """A feature that organizations can use: on or off, or up to a limit."""
 
@@ -4451,6 +4537,51 @@ class HeaderField(Record, frozen=True, kw_only=True):
     """Name of the header."""
     value: str
     """Value of the header."""
+
+
+class HookFailedData(Record, frozen=True, kw_only=True):
+    """Data of `hook.failed`. `id` is the id of the sign-in hook."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
+    kind: str
+    """The kind of the hook: `BEFORE_SIGN_UP`, `BEFORE_TOKEN` or `MIGRATION`."""
+    reason: str
+    """Why the last call failed."""
+
+
+class HookFailure(Record, frozen=True, kw_only=True):
+    """A call of a hook without a valid answer."""
+
+    reason: str
+    """Reason, as text."""
+    status: int | None
+    """The HTTP status; null if there was no response."""
+    response_time: float | None
+    """In milliseconds; null if no request was made."""
+    at: datetime
+    """When the message got this status for this recipient; null before the first attempt."""
+
+
+class HookRecoveredData(Record, frozen=True, kw_only=True):
+    """Data of `hook.recovered`. `id` is the id of the sign-in hook."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
+    kind: str
+    """The kind of the hook: `BEFORE_SIGN_UP`, `BEFORE_TOKEN` or `MIGRATION`."""
 
 
 class IdentityLinkStart(Record, frozen=True, kw_only=True):
@@ -5671,6 +5802,17 @@ class OtherEmail(Record, frozen=True, kw_only=True):
     """When it was verified (UTC); null if it is not."""
 
 
+class OwnAddress(Record, frozen=True, kw_only=True):
+    """An address of the customer's own account."""
+
+    email: str | None
+    """E-mail address."""
+    verified_at: datetime | None
+    """When it was verified (UTC); null if it is not."""
+    primary: bool
+    """Whether codes and security mail go to this address."""
+
+
 class OwnSession(Record, frozen=True, kw_only=True):
     """One of the caller's own sessions; `current` marks the session of the request."""
 
@@ -5688,6 +5830,8 @@ class OwnSession(Record, frozen=True, kw_only=True):
     """When it was last used (UTC), to the minute; null if it was never used."""
     expires_at: datetime
     """When the session ends if its tokens are not refreshed before."""
+    impersonation_reason: str | None
+    """Why a member of the app's team acts as the customer in this session; null if it is a session of the customer."""
     current: bool
     """Whether this is the session of the request."""
 
@@ -6624,8 +6768,91 @@ class SignInChange(Record, frozen=True, kw_only=True):
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
     token_claims: TokenClaimsChange | None | UnsetType = UNSET
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
+    account_deletion: bool | UnsetType = UNSET
+    """Whether customers can delete their accounts themselves; true by default."""
     client_registration: SignInChangeClientRegistration | UnsetType = UNSET
     """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
+
+
+class SignInHook(Record, frozen=True, kw_only=True):
+    """A URL of your server that is called in a sign-up or sign-in."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    kind: SignInHookKind
+    """Kind of the entry."""
+    url: str
+    """The URL."""
+    active: bool
+    """Whether the record is active."""
+    on_failure: SignInHookOnFailure
+    """What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503
+    `hook_failed`.
+    """
+    timeout_ms: int
+    previous_secret_expires_at: datetime | None
+    """Until when the previous secret also signs deliveries (UTC); null if there is none."""
+    failures: int
+    """Number of successive failures; 0 if the last call succeeded."""
+    failing_since: datetime | None
+    """Since when the check fails (UTC); null if it succeeds."""
+    paused_until: datetime | None
+    """Until when the hook is not called after repeated failures, and `onFailure` applies at once; or null."""
+    recent_failures: list[HookFailure]
+    """The last 20 failures, newest first."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+
+
+class SignInHookTest(Record, frozen=True, kw_only=True):
+    """The result of a test call."""
+
+    ok: bool
+    """Whether the answer is valid."""
+    status: int | None
+    """The HTTP status; null if there was no response."""
+    response_time: float
+    """In milliseconds."""
+    reason: str | None
+    """Why the call failed; null if it succeeded."""
+    answer: dict[str, Any] | None
+    """The answer of the hook, if it is valid."""
+
+
+class SignInHookWithSecret(Record, frozen=True, kw_only=True):
+    """A hook with its secret, which only the responses to creation and rotation contain."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    kind: SignInHookWithSecretKind
+    """Kind of the entry."""
+    url: str
+    """The URL."""
+    active: bool
+    """Whether the record is active."""
+    on_failure: SignInHookWithSecretOnFailure
+    """What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503
+    `hook_failed`.
+    """
+    timeout_ms: int
+    previous_secret_expires_at: datetime | None
+    """Until when the previous secret also signs deliveries (UTC); null if there is none."""
+    failures: int
+    """Number of successive failures; 0 if the last call succeeded."""
+    failing_since: datetime | None
+    """Since when the check fails (UTC); null if it succeeds."""
+    paused_until: datetime | None
+    """Until when the hook is not called after repeated failures, and `onFailure` applies at once; or null."""
+    recent_failures: list[HookFailure]
+    """The last 20 failures, newest first."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    updated_at: datetime
+    """When the record was last changed (UTC)."""
+    secret: str
+    """Shared secret. Shown only once."""
 
 
 class SignInProvider(Record, frozen=True, kw_only=True):
@@ -6727,10 +6954,14 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     """
     token_claims: TokenClaimSettings
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
+    account_deletion: bool
+    """Whether customers can delete their accounts themselves. Default: `true`."""
     client_registration: SignInSettingsClientRegistration
     """Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial
     access token. OPEN: whoever can reach this server can register clients. Default: `"OFF"`.
     """
+    hooks: list[SignInSettingsHooks]
+    """The kinds of active sign-in hooks. The operations on these hooks set it."""
 
 
 class SpCertificate(Record, frozen=True, kw_only=True):

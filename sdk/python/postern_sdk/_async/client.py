@@ -279,6 +279,7 @@ class AsyncAppsOrganizationsMembers:
         self,
         id: str,
         *,
+        q: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
@@ -286,12 +287,15 @@ class AsyncAppsOrganizationsMembers:
     ) -> AsyncPaged[types.OrganizationMember]:
         """List the members of an organization, most recently joined first.
 
+        `q` is a part of the name or the address.
+
         Permission: `organizations:read`.
 
         Credentials: developer, secret key.
 
         Args:
             id: The id.
+            q: Part of the name or address, in any letter case.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
@@ -303,7 +307,7 @@ class AsyncAppsOrganizationsMembers:
         return self._client._list(
             operations.LIST_ORGANIZATION_MEMBERS_OF_APP,
             (id,),
-            query={"limit": limit, "cursor": cursor},
+            query={"q": q, "limit": limit, "cursor": cursor},
             project=project,
             timeout=timeout,
         )
@@ -2541,6 +2545,112 @@ class AsyncAudiencesContacts:
         )
 
 
+class AsyncAuthEmails:
+    """The methods of `client.auth.emails`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    async def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.OwnAddress]:
+        """The addresses of your account: the primary one first, then the others, oldest first.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return await self._client._call(operations.LIST_MY_EMAILS, (), project=project, timeout=timeout)
+
+    async def add(
+        self,
+        *,
+        email: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ChallengeSent:
+        """Send a code to a further address.
+
+        `verify-email` takes the code and adds the address to your account.
+
+        Needs a sign-in in the last hour, and a primary address that is verified: otherwise the person whose
+        address it is would take over this account with the added one when they verify theirs. An account has at
+        most ten further addresses.
+
+        Credentials: customer.
+
+        Args:
+            email: E-mail address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            NotFresh
+            PrimaryAddressUnverified
+            TooManyAddresses
+        """
+        return await self._client._call(
+            operations.ADD_MY_EMAIL, (), body={"email": email}, project=project, timeout=timeout
+        )
+
+    async def make_primary(
+        self,
+        *,
+        email: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CurrentCustomer:
+        """Make one of your verified addresses the primary one.
+
+        The former primary address stays with your account, and gets a notice. Needs a sign-in in the last hour.
+
+        Credentials: customer.
+
+        Args:
+            email: E-mail address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AddressMissing
+            NotFresh
+        """
+        return await self._client._call(
+            operations.MAKE_MY_EMAIL_PRIMARY, (), body={"email": email}, project=project, timeout=timeout
+        )
+
+    async def remove(
+        self,
+        *,
+        email: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Remove an address from your account, but not the primary one.
+
+        Codes and links that were mailed to it stop working. Needs a sign-in in the last hour.
+
+        Credentials: customer.
+
+        Args:
+            email: E-mail address.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AddressMissing
+            NotFresh
+        """
+        return await self._client._call(
+            operations.REMOVE_MY_EMAIL, (), body={"email": email}, project=project, timeout=timeout
+        )
+
+
 class AsyncAuthIdentities:
     """The methods of `client.auth.identities`."""
 
@@ -2854,6 +2964,31 @@ class AsyncAuthPasskeys:
         """
         return await self._client._call(operations.LIST_PASSKEYS, (), project=project, timeout=timeout)
 
+    async def rename(
+        self,
+        id: str,
+        *,
+        name: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Passkey:
+        """Change the name of a passkey.
+
+        Credentials: customer.
+
+        Args:
+            id: The id.
+            name: Display name.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PasskeyMissing
+        """
+        return await self._client._call(
+            operations.RENAME_PASSKEY, (id,), body={"name": name}, project=project, timeout=timeout
+        )
+
     async def delete(
         self,
         id: str,
@@ -2927,6 +3062,8 @@ class AsyncAuthPasskeys:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             MethodOff
             SignInBlocked
             SignInFailed
@@ -4652,6 +4789,7 @@ class AsyncOrganizationsMembers:
         self,
         id: str,
         *,
+        q: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         project: str | None = None,
@@ -4659,12 +4797,15 @@ class AsyncOrganizationsMembers:
     ) -> AsyncPaged[types.OrganizationMember]:
         """List the members of an organization, most recently joined first.
 
+        `q` is a part of the name or the address.
+
         Permission: `organizations:read`.
 
         Credentials: developer, secret key.
 
         Args:
             id: The id.
+            q: Part of the name or address, in any letter case.
             limit: Maximum number of records.
             cursor: The cursor from the previous response, with the same filters.
             project: Project id, if not that of the client.
@@ -4676,7 +4817,7 @@ class AsyncOrganizationsMembers:
         return self._client._list(
             operations.LIST_ORGANIZATION_MEMBERS,
             (id,),
-            query={"limit": limit, "cursor": cursor},
+            query={"q": q, "limit": limit, "cursor": cursor},
             project=project,
             timeout=timeout,
         )
@@ -6065,6 +6206,11 @@ class AsyncAuth:
         self._client = client
 
     @cached_property
+    def emails(self) -> AsyncAuthEmails:
+        """Methods of `client.auth.emails`."""
+        return AsyncAuthEmails(self._client)
+
+    @cached_property
     def identities(self) -> AsyncAuthIdentities:
         """Methods of `client.auth.identities`."""
         return AsyncAuthIdentities(self._client)
@@ -6124,6 +6270,8 @@ class AsyncAuth:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            HookFailed
+            HookRefused
             NotAMember
             RefreshTokenInvalid
         """
@@ -6198,6 +6346,32 @@ class AsyncAuth:
             timeout=timeout,
         )
 
+    async def delete_me(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Delete your account, with all personal data, as `DELETE …/customers/{id}` does.
+
+        It cannot be undone.
+
+        Needs a sign-in in the last hour. The last OWNER of an organization cannot delete the account (409). The
+        project can forbid it with `accountDeletion`.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            AccountDeletionOff
+            CustomerOwnsOrganizations
+            NotFresh
+        """
+        return await self._client._call(operations.DELETE_CURRENT_CUSTOMER, (), project=project, timeout=timeout)
+
     async def get_permissions(
         self,
         *,
@@ -6244,6 +6418,8 @@ class AsyncAuth:
 
         Raises:
             EmailTaken
+            HookFailed
+            HookRefused
             MethodOff
             PasswordBreached
             PasswordCommon
@@ -6311,6 +6487,8 @@ class AsyncAuth:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             PlanLimitReached
             SignInMethodNotAllowed
             SignUpClosed
@@ -6335,7 +6513,8 @@ class AsyncAuth:
         """Sign in with an e-mail address and a password.
 
         Ten failures lock the address for this network for 15 minutes, further ones for up to an hour. If a
-        second factor is on, the response has `mfaRequired` and no tokens.
+        second factor is on, the response has `mfaRequired` and no tokens. If the address has no password here,
+        the hook MIGRATION is asked.
 
         Credentials: anonymous, publishable key, secret key.
 
@@ -6346,7 +6525,10 @@ class AsyncAuth:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            HookFailed
+            HookRefused
             MethodOff
+            PlanLimitReached
             SignInBlocked
             SignInFailed
             SignInLocked
@@ -6414,6 +6596,8 @@ class AsyncAuth:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             MethodOff
             PlanLimitReached
             SignInBlocked
@@ -6485,6 +6669,8 @@ class AsyncAuth:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             MethodOff
             PlanLimitReached
             SignInBlocked
@@ -6649,7 +6835,7 @@ class AsyncAuth:
     ) -> types.CurrentCustomer:
         """Verify an address with the code that was sent to it.
 
-        The address becomes the primary one of your account.
+        The address becomes the primary one of your account, or a further one if `emails` has sent the code.
 
         If the primary address changes, the old one gets a notice. Only the customer who requested the code can
         use it.
@@ -6665,6 +6851,8 @@ class AsyncAuth:
         Raises:
             CodeInvalid
             EmailTaken
+            PrimaryAddressUnverified
+            TooManyAddresses
         """
         return await self._client._call(
             operations.VERIFY_EMAIL,
@@ -6724,6 +6912,8 @@ class AsyncAuth:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             MfaAlreadyOn
             SignInBlocked
             SignInLocked
@@ -6790,6 +6980,8 @@ class AsyncAuth:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             SignInBlocked
             SignInLocked
             SignInMethodNotAllowed
@@ -6874,6 +7066,8 @@ class AsyncAuth:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             SignInBlocked
             SignInMethodNotAllowed
             SsoRequired
@@ -6885,6 +7079,30 @@ class AsyncAuth:
             project=project,
             timeout=timeout,
         )
+
+    async def export(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.AccountExport:
+        """A copy of everything that is kept about your account: profile, addresses, ways to sign in, sessions,
+        organizations, connected apps, and the newest 1,000 events.
+
+        No passwords, keys or codes.
+
+        Needs a sign-in in the last hour.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            NotFresh
+        """
+        return await self._client._call(operations.EXPORT_MY_DATA, (), project=project, timeout=timeout)
 
     async def find_sso_connection(
         self,
@@ -9517,6 +9735,52 @@ class AsyncCustomers:
             operations.LINK_CUSTOMER,
             (),
             body={"customerId": customer_id, "externalUserId": external_user_id},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def impersonate(
+        self,
+        id: str,
+        *,
+        reason: str,
+        minutes: int | NotGiven = NOT_GIVEN,
+        actor: str | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Begin a session as a customer, for at most an hour.
+
+        The tokens have the claim `act` with who acts, so that your app can show a banner and refuse what it
+        likes. In Postern, such a session can read the account and change the name; whatever concerns passwords,
+        second factors, passkeys, addresses, linked accounts, sessions, memberships or deletion is 403
+        `impersonation_not_allowed`. The customer sees the session, with the reason, in the list of sessions, can
+        end it, and gets the notice `IMPERSONATED` by mail unless the project has switched it off. Start and end
+        are in the audit log and in the events.
+
+        Permission: `customers:impersonate`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            reason: The customer can read it in the list of sessions.
+            minutes: Minutes. Default: `30`.
+            actor: The person who acts, such as an e-mail address. Only for requests with an API key; the actor
+                of a developer's request is the developer. Default: the name of the key.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerBanned
+            CustomerMissing
+            HookFailed
+            HookRefused
+        """
+        return await self._client._call(
+            operations.IMPERSONATE_CUSTOMER,
+            (id,),
+            body={"reason": reason, "minutes": minutes, "actor": actor},
             project=project,
             timeout=timeout,
         )
@@ -12994,7 +13258,8 @@ class AsyncOauth:
         A `firstParty` client gets the state of the access tokens of all clients of its environment, because it
         may be an API of the project; others get that of their own tokens. Tokens that are for an API
         (`resource`) have a state only for the API's `introspectionClientId` and for their own client. The
-        session, the customer's ban and the client are read at every request.
+        session, the customer's ban and the client are read at every request. An API may ask as often as with an
+        API key: the limit is that of the project.
 
         Args:
             token: The token.
@@ -14250,6 +14515,95 @@ class AsyncPages:
     def __init__(self, client: AsyncTransport) -> None:
         self._client = client
 
+    async def denied_sign_in(
+        self,
+        *,
+        token: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The page of the link “This was not me” in the notice about a new device.
+
+        Opening it changes nothing.
+
+        Args:
+            token: Token.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return await self._client._call(
+            operations.DENIED_SIGN_IN_PAGE, (), query={"token": token}, project=project, timeout=timeout
+        )
+
+    async def deny_sign_in(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """End all sessions of a customer who did not sign in, and remove the password and what was added since:
+        passkeys, a second factor, accounts at providers, a new address.
+
+        Shows the form for a new password, if the customer had one.
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+        """
+        return await self._client._call(
+            operations.DENY_SIGN_IN_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+                "switch": switch,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
     async def provider_callback(
         self,
         *,
@@ -14396,7 +14750,10 @@ class AsyncPages:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            HookFailed
+            HookRefused
             MethodOff
+            PlanLimitReached
             SignInBlocked
             SignInFailed
             SignInLocked
@@ -14486,6 +14843,8 @@ class AsyncPages:
 
         Raises:
             EmailTaken
+            HookFailed
+            HookRefused
             MethodOff
             PasswordBreached
             PasswordCommon
@@ -14631,6 +14990,8 @@ class AsyncPages:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             PlanLimitReached
             SignInMethodNotAllowed
             SignUpClosed
@@ -14842,6 +15203,8 @@ class AsyncPages:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             MethodOff
             PlanLimitReached
             SignInBlocked
@@ -14915,6 +15278,8 @@ class AsyncPages:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             SignInBlocked
             SignInLocked
             SignInMethodNotAllowed
@@ -15004,6 +15369,8 @@ class AsyncPages:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             MfaAlreadyOn
             SignInBlocked
             SignInLocked
@@ -15236,6 +15603,8 @@ class AsyncPages:
 
         Raises:
             CodeInvalid
+            HookFailed
+            HookRefused
             MethodOff
             SignInBlocked
             SignInFailed
@@ -16370,6 +16739,233 @@ class AsyncSenders:
         return await self._client._call(
             operations.VERIFY_SENDER, (id,), body={"token": token}, project=project, timeout=timeout
         )
+
+
+class AsyncSignInHooks:
+    """The methods of `client.sign_in_hooks`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    async def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.SignInHook]:
+        """List the project's sign-in hooks with their last failures, without secrets.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return await self._client._call(operations.LIST_SIGN_IN_HOOKS, (), project=project, timeout=timeout)
+
+    async def create(
+        self,
+        *,
+        kind: Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"] | str,
+        url: str,
+        active: bool | NotGiven = NOT_GIVEN,
+        on_failure: Literal["CONTINUE", "REFUSE"] | str | NotGiven = NOT_GIVEN,
+        timeout_ms: int | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SignInHookWithSecret:
+        """Let a URL of your server take part in sign-ups and sign-ins.
+
+        A project has at most one hook of each kind.
+
+        `BEFORE_SIGN_UP` is called before a person creates an account, `BEFORE_TOKEN` before an access token is
+        issued, `MIGRATION` when a person signs in with a password and has none here. Requests are signed
+        according to Standard Webhooks with the `secret`, which is returned only here and by a rotation. The
+        answer must arrive within `timeoutMs`; otherwise `onFailure` applies.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            kind: Kind of the entry.
+            url: An https URL.
+            active: Whether the record is active. Default: `true`.
+            on_failure: What happens without a valid answer in time. `CONTINUE`: as if there was no hook.
+                `REFUSE`: 503 `hook_failed`. Default: `"REFUSE"`.
+            timeout_ms: timeout_ms
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            HookExists
+        """
+        return await self._client._call(
+            operations.CREATE_SIGN_IN_HOOK,
+            (),
+            body={"kind": kind, "url": url, "active": active, "onFailure": on_failure, "timeoutMs": timeout_ms},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def get(
+        self,
+        kind: Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"] | str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SignInHook:
+        """Get a sign-in hook with its last failures, without the secret.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            kind: The kind.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            HookMissing
+        """
+        return await self._client._call(operations.GET_SIGN_IN_HOOK, (kind,), project=project, timeout=timeout)
+
+    async def update(
+        self,
+        kind: Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"] | str,
+        *,
+        url: str | NotGiven = NOT_GIVEN,
+        active: bool | NotGiven = NOT_GIVEN,
+        on_failure: Literal["CONTINUE", "REFUSE"] | str | NotGiven = NOT_GIVEN,
+        timeout_ms: int | NotGiven = NOT_GIVEN,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SignInHook:
+        """Change a sign-in hook.
+
+        If it was paused after failures, it is called again. Honours `If-Match`.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            kind: The kind.
+            url: An https URL.
+            active: Whether the record is active.
+            on_failure: What happens without a valid answer in time. `CONTINUE`: as if there was no hook.
+                `REFUSE`: 503 `hook_failed`.
+            timeout_ms: timeout_ms
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            HookMissing
+        """
+        return await self._client._call(
+            operations.CHANGE_SIGN_IN_HOOK,
+            (kind,),
+            body={"url": url, "active": active, "onFailure": on_failure, "timeoutMs": timeout_ms},
+            if_match=if_match,
+            project=project,
+            timeout=timeout,
+        )
+
+    async def delete(
+        self,
+        kind: Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"] | str,
+        *,
+        if_match: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SignInHook:
+        """Delete a sign-in hook.
+
+        Honours `If-Match`.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            kind: The kind.
+            if_match: Change only this version: `postern_sdk.etag(record)`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            HookMissing
+        """
+        return await self._client._call(
+            operations.DELETE_SIGN_IN_HOOK, (kind,), if_match=if_match, project=project, timeout=timeout
+        )
+
+    async def rotate_secret(
+        self,
+        kind: Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"] | str,
+        *,
+        grace_period_seconds: int | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SignInHookWithSecret:
+        """Rotate the secret of a hook.
+
+        The new secret is returned only here.
+
+        The old secret signs in addition to the new one for `gracePeriodSeconds` (default 24 hours). If an even
+        older secret still signs, it becomes invalid immediately.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            kind: The kind.
+            grace_period_seconds: How long the old secret signs in addition to the new one, in seconds; 0 to
+                604,800 (7 days). Default: `86400`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            HookMissing
+        """
+        return await self._client._call(
+            operations.ROTATE_SIGN_IN_HOOK_SECRET,
+            (kind,),
+            body={"gracePeriodSeconds": grace_period_seconds},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def test(
+        self,
+        kind: Literal["BEFORE_SIGN_UP", "BEFORE_TOKEN", "MIGRATION"] | str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SignInHookTest:
+        """Call a hook now with example data (`data.test` is true), and return whether its answer is valid.
+
+        The call is made once, even if the hook is inactive or paused. Nothing is recorded.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            kind: The kind.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            HookMissing
+        """
+        return await self._client._call(operations.TEST_SIGN_IN_HOOK, (kind,), project=project, timeout=timeout)
 
 
 class AsyncSigningKeys:
@@ -18181,6 +18777,11 @@ class AsyncPostern(AsyncTransport):
     def senders(self) -> AsyncSenders:
         """Methods of `client.senders`."""
         return AsyncSenders(self)
+
+    @cached_property
+    def sign_in_hooks(self) -> AsyncSignInHooks:
+        """Methods of `client.sign_in_hooks`."""
+        return AsyncSignInHooks(self)
 
     @cached_property
     def signing_keys(self) -> AsyncSigningKeys:

@@ -9,6 +9,7 @@ import type {
   AccessDecisions,
   AccountAuditEntry,
   AccountDeletion,
+  AccountExport,
   AccountInvitation,
   AccountInvitationAcceptance,
   AccountMember,
@@ -125,6 +126,7 @@ import type {
   Feature,
   FeatureChange,
   ForgotPassword,
+  HookSecretRotation,
   IdentityLinkCompletion,
   IdentityLinkRequest,
   IdentityLinkStart,
@@ -163,6 +165,7 @@ import type {
   NewDirectoryConnection,
   NewDomain,
   NewFeature,
+  NewImpersonation,
   NewInboundRoute,
   NewMemberByEmail,
   NewOAuthClient,
@@ -178,6 +181,7 @@ import type {
   NewRole,
   NewSender,
   NewSetupLink,
+  NewSignInHook,
   NewSiteBounce,
   NewSiteSuspension,
   NewSsoConnection,
@@ -202,9 +206,11 @@ import type {
   OrganizationMemberChange,
   OrganizationMembership,
   OrganizationPlan,
+  OwnAddress,
   OwnSession,
   OwnershipTransfer,
   Passkey,
+  PasskeyChange,
   PasskeyOptions,
   PasskeySignIn,
   PasswordAgain,
@@ -244,6 +250,10 @@ import type {
   SenderToken,
   SetupLink,
   SetupLinkWithUrl,
+  SignInHook,
+  SignInHookChange,
+  SignInHookTest,
+  SignInHookWithSecret,
   SignInLinkRequest,
   SignInProvider,
   SsoConnection,
@@ -752,6 +762,44 @@ export interface AppsCustomersListAuditLogParams {
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
+}
+
+/** Parameters of `pages.deniedSignIn`. */
+export interface PagesDeniedSignInParams {
+  /** Token. */
+  token?: string | undefined;
+}
+
+/** Parameters of `pages.denySignIn`. */
+export interface PagesDenySignInParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** Token of this page, from its hidden form field; it can complete the page once. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `auth.startProviderSignIn`. */
@@ -1586,6 +1634,8 @@ export interface OrganizationsListParams {
 
 /** Parameters of `organizations.members.list`. */
 export interface OrganizationsMembersListParams {
+  /** Part of the name or address, in any letter case. */
+  q?: string | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -1662,6 +1712,8 @@ export interface AppsOrganizationsListParams {
 
 /** Parameters of `apps.organizations.members.list`. */
 export interface AppsOrganizationsMembersListParams {
+  /** Part of the name or address, in any letter case. */
+  q?: string | undefined;
   /** Maximum number of records. */
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
@@ -2063,8 +2115,9 @@ export interface Operations {
   readonly apps: AppsApi;
   readonly auth: AuthApi;
   readonly signingKeys: SigningKeysApi;
-  readonly providers: ProvidersApi;
+  readonly signInHooks: SignInHooksApi;
   readonly pages: PagesApi;
+  readonly providers: ProvidersApi;
   readonly customerMails: CustomerMailsApi;
   readonly sso: SsoApi;
   readonly campaigns: CampaignsApi;
@@ -4418,6 +4471,23 @@ export interface CustomersApi {
    * Problems: `customer_missing`, `customer_banned`, `external_id_taken`, `too_many_requests`, `database_away`.
    */
   link(params: CustomerLink, options?: RequestOptions): Promise<CustomerLinkResult>;
+  /**
+   * Begin a session as a customer, for at most an hour
+   *
+   * The tokens have the claim `act` with who acts, so that your app can show a banner and refuse what it likes. In
+   * Postern, such a session can read the account and change the name; whatever concerns passwords, second factors,
+   * passkeys, addresses, linked accounts, sessions, memberships or deletion is 403 `impersonation_not_allowed`. The
+   * customer sees the session, with the reason, in the list of sessions, can end it, and gets the notice `IMPERSONATED`
+   * by mail unless the project has switched it off. Start and end are in the audit log and in the events.
+   *
+   * Permission: `customers:impersonate`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `hook_refused`, `customer_missing`, `customer_banned`, `too_many_requests`, `hook_failed`,
+   * `database_away`.
+   */
+  impersonate(id: string, params: NewImpersonation, options?: RequestOptions): Promise<CustomerSignInResult>;
   readonly identityRequests: CustomersIdentityRequestsApi;
   /**
    * List the organizations of a customer with the customer's roles, most recently joined first
@@ -4701,7 +4771,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `refresh_token_invalid`, `not_a_member`, `too_many_requests`, `database_away`.
+   * Problems: `refresh_token_invalid`, `not_a_member`, `hook_refused`, `too_many_requests`, `hook_failed`,
+   * `database_away`.
    */
   refresh(params: CustomerTokenRefresh, options?: RequestOptions): Promise<CustomerTokens>;
   /**
@@ -4733,6 +4804,19 @@ export interface AuthApi {
    */
   updateMe(params: CurrentCustomerChange, options?: RequestOptions): Promise<CurrentCustomer>;
   /**
+   * Delete your account, with all personal data, as `DELETE …/customers/{id}` does
+   *
+   * It cannot be undone.
+   *
+   * Needs a sign-in in the last hour. The last OWNER of an organization cannot delete the account (409). The project
+   * can forbid it with `accountDeletion`.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `account_deletion_off`, `not_fresh`, `customer_owns_organizations`, `too_many_requests`, `database_away`.
+   */
+  deleteMe(options?: RequestOptions): Promise<void>;
+  /**
    * All your permissions: in the project, and in the active organization of the access token
    *
    * The claim `permissions_url` of an access token has the URL of this operation if a list of permissions is too large
@@ -4755,7 +4839,8 @@ export interface AuthApi {
    * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`,
-   * `method_off`, `plan_limit_reached`, `email_taken`, `too_many_requests`, `database_away`.
+   * `method_off`, `hook_refused`, `plan_limit_reached`, `email_taken`, `too_many_requests`, `hook_failed`,
+   * `database_away`.
    */
   signUp(params: CustomerSignUp, options?: RequestOptions): Promise<CustomerSignUpResult>;
   /**
@@ -4778,19 +4863,20 @@ export interface AuthApi {
    * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`, `plan_limit_reached`,
-   * `too_many_requests`, `database_away`.
+   * `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   verifySignUp(params: CodeVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
    * Sign in with an e-mail address and a password
    *
    * Ten failures lock the address for this network for 15 minutes, further ones for up to an hour. If a second factor
-   * is on, the response has `mfaRequired` and no tokens.
+   * is on, the response has `mfaRequired` and no tokens. If the address has no password here, the hook MIGRATION is
+   * asked.
    *
    * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
-   * `sign_in_locked`, `too_many_requests`, `database_away`.
+   * `plan_limit_reached`, `hook_refused`, `sign_in_locked`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   signIn(params: PasswordSignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
@@ -4816,7 +4902,7 @@ export interface AuthApi {
    * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
-   * `plan_limit_reached`, `too_many_requests`, `database_away`.
+   * `plan_limit_reached`, `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   signInWithCode(params: CodeVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
@@ -4842,7 +4928,7 @@ export interface AuthApi {
    * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
-   * `plan_limit_reached`, `too_many_requests`, `database_away`.
+   * `plan_limit_reached`, `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   signInWithLink(params: LinkVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
@@ -4908,13 +4994,14 @@ export interface AuthApi {
   /**
    * Verify an address with the code that was sent to it
    *
-   * The address becomes the primary one of your account.
+   * The address becomes the primary one of your account, or a further one if `emails` has sent the code.
    *
    * If the primary address changes, the old one gets a notice. Only the customer who requested the code can use it.
    *
    * Credentials: customer.
    *
-   * Problems: `code_invalid`, `email_taken`, `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `email_taken`, `primary_address_unverified`, `too_many_addresses`, `too_many_requests`,
+   * `database_away`.
    */
   verifyEmail(params: CodeVerification, options?: RequestOptions): Promise<CurrentCustomer>;
   readonly totp: AuthTotpApi;
@@ -4937,8 +5024,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `mfa_already_on`,
-   * `sign_in_locked`, `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `hook_refused`,
+   * `mfa_already_on`, `sign_in_locked`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   confirmRequiredTotp(params: EnrollmentProof, options?: RequestOptions): Promise<EnrolledSignIn>;
   /**
@@ -4959,8 +5046,8 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `sign_in_locked`,
-   * `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `hook_refused`,
+   * `sign_in_locked`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   verifySecondFactor(params: SecondFactorSignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
   readonly passkeys: AuthPasskeysApi;
@@ -4981,11 +5068,25 @@ export interface AuthApi {
    *
    * Credentials: anonymous, publishable key, secret key.
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `too_many_requests`,
-   * `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `hook_refused`,
+   * `too_many_requests`, `hook_failed`, `database_away`.
    */
   exchangeCode(params: AuthorizationCodeGrant, options?: RequestOptions): Promise<CustomerSignInResult>;
   readonly identities: AuthIdentitiesApi;
+  readonly emails: AuthEmailsApi;
+  /**
+   * A copy of everything that is kept about your account: profile, addresses, ways to sign in, sessions, organizations,
+   * connected apps, and the newest 1,000 events
+   *
+   * No passwords, keys or codes.
+   *
+   * Needs a sign-in in the last hour.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `not_fresh`, `too_many_requests`, `database_away`.
+   */
+  export(options?: RequestOptions): Promise<AccountExport>;
   readonly organizations: AuthOrganizationsApi;
   readonly invitations: AuthInvitationsApi;
   /**
@@ -5153,6 +5254,14 @@ export interface AuthPasskeysApi {
    */
   list(options?: RequestOptions): Promise<Passkey[]>;
   /**
+   * Change the name of a passkey
+   *
+   * Credentials: customer.
+   *
+   * Problems: `passkey_missing`, `too_many_requests`, `database_away`.
+   */
+  rename(id: string, params: PasskeyChange, options?: RequestOptions): Promise<Passkey>;
+  /**
    * Remove a passkey
    *
    * Needs a sign-in in the last hour, and another sign-in method.
@@ -5184,15 +5293,15 @@ export interface AuthPasskeysApi {
    * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `sign_in_failed`, `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`,
-   * `method_off`, `too_many_requests`, `database_away`.
+   * `method_off`, `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   signIn(params: PasskeySignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
 }
 
-/** The methods of `client.providers`. */
-export interface ProvidersApi {
+/** The methods of `client.signInHooks`. */
+export interface SignInHooksApi {
   /**
-   * The project's sign-in providers
+   * List the project's sign-in hooks with their last failures, without secrets
    *
    * Permission: `projects:read`.
    *
@@ -5200,35 +5309,106 @@ export interface ProvidersApi {
    *
    * Problems: `too_many_requests`, `database_away`.
    */
-  list(options?: RequestOptions): Promise<SignInProvider[]>;
+  list(options?: RequestOptions): Promise<SignInHook[]>;
   /**
-   * Add or change a provider
+   * Let a URL of your server take part in sign-ups and sign-ins
    *
-   * `key` identifies it: `GOOGLE`, or a key of your own such as `ACME_DIRECTORY`.
+   * A project has at most one hook of each kind.
+   *
+   * `BEFORE_SIGN_UP` is called before a person creates an account, `BEFORE_TOKEN` before an access token is issued,
+   * `MIGRATION` when a person signs in with a password and has none here. Requests are signed according to Standard
+   * Webhooks with the `secret`, which is returned only here and by a rotation. The answer must arrive within
+   * `timeoutMs`; otherwise `onFailure` applies.
    *
    * Permission: `projects:write`.
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `too_many_requests`, `database_away`.
+   * Problems: `hook_exists`, `too_many_requests`, `database_away`.
    */
-  set(key: string, params: ProviderSettings, options?: RequestOptions): Promise<SignInProvider>;
+  create(params: NewSignInHook, options?: RequestOptions): Promise<SignInHookWithSecret>;
   /**
-   * Delete a provider
+   * Get a sign-in hook with its last failures, without the secret
    *
-   * Its customers stay, and need another method to sign in.
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `hook_missing`, `too_many_requests`, `database_away`.
+   */
+  get(kind: "BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {}), options?: RequestOptions): Promise<SignInHook>;
+  /**
+   * Change a sign-in hook
+   *
+   * If it was paused after failures, it is called again. Honours `If-Match`.
    *
    * Permission: `projects:write`.
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `provider_missing`, `too_many_requests`, `database_away`.
+   * Problems: `hook_missing`, `too_many_requests`, `database_away`.
    */
-  delete(key: string, options?: RequestOptions): Promise<Deleted>;
+  update(kind: "BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {}), params: SignInHookChange, options?: RequestOptions): Promise<SignInHook>;
+  /**
+   * Delete a sign-in hook
+   *
+   * Honours `If-Match`.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `hook_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(kind: "BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {}), options?: RequestOptions): Promise<SignInHook>;
+  /**
+   * Rotate the secret of a hook
+   *
+   * The new secret is returned only here.
+   *
+   * The old secret signs in addition to the new one for `gracePeriodSeconds` (default 24 hours). If an even older
+   * secret still signs, it becomes invalid immediately.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `hook_missing`, `too_many_requests`, `database_away`.
+   */
+  rotateSecret(kind: "BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {}), params?: HookSecretRotation, options?: RequestOptions): Promise<SignInHookWithSecret>;
+  /**
+   * Call a hook now with example data (`data.test` is true), and return whether its answer is valid
+   *
+   * The call is made once, even if the hook is inactive or paused. Nothing is recorded.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `hook_missing`, `too_many_requests`, `database_away`.
+   */
+  test(kind: "BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {}), options?: RequestOptions): Promise<SignInHookTest>;
 }
 
 /** The methods of `client.pages`. */
 export interface PagesApi {
+  /**
+   * The page of the link “This was not me” in the notice about a new device
+   *
+   * Opening it changes nothing.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  deniedSignIn(params?: PagesDeniedSignInParams, options?: RequestOptions): Promise<string>;
+  /**
+   * End all sessions of a customer who did not sign in, and remove the password and what was added since: passkeys, a
+   * second factor, accounts at providers, a new address
+   *
+   * Shows the form for a new password, if the customer had one.
+   *
+   * Problems: `code_invalid`, `too_many_requests`, `database_away`.
+   */
+  denySignIn(params?: PagesDenySignInParams, options?: RequestOptions): Promise<string>;
   /**
    * The redirect URI of providers
    *
@@ -5271,7 +5451,7 @@ export interface PagesApi {
    * account.
    *
    * Problems: `sign_in_failed`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
-   * `sign_in_locked`, `too_many_requests`, `database_away`.
+   * `plan_limit_reached`, `hook_refused`, `sign_in_locked`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   submitSignIn(params?: PagesSubmitSignInParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5288,7 +5468,8 @@ export interface PagesApi {
    * The next page asks for the code that was mailed; if no code is needed, the sign-in continues at once.
    *
    * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`,
-   * `method_off`, `plan_limit_reached`, `email_taken`, `too_many_requests`, `database_away`.
+   * `method_off`, `hook_refused`, `plan_limit_reached`, `email_taken`, `too_many_requests`, `hook_failed`,
+   * `database_away`.
    */
   submitSignUp(params?: PagesSubmitSignUpParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5305,7 +5486,7 @@ export interface PagesApi {
    * Finish a sign-up with the code that was mailed
    *
    * Problems: `code_invalid`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`, `plan_limit_reached`,
-   * `too_many_requests`, `database_away`.
+   * `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   verifySignUp(params?: PagesVerifySignUpParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5332,7 +5513,7 @@ export interface PagesApi {
    * Sign in with the code that was mailed
    *
    * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
-   * `plan_limit_reached`, `too_many_requests`, `database_away`.
+   * `plan_limit_reached`, `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   submitCode(params?: PagesSubmitCodeParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5340,8 +5521,8 @@ export interface PagesApi {
    *
    * Finish a sign-in with a code of the authenticator app or a recovery code
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `sign_in_locked`,
-   * `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `hook_refused`,
+   * `sign_in_locked`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   submitSecondFactor(params?: PagesSubmitSecondFactorParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5358,8 +5539,8 @@ export interface PagesApi {
    *
    * Turn on a required second factor with its first code; the next page shows the recovery codes
    *
-   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `mfa_already_on`,
-   * `sign_in_locked`, `too_many_requests`, `database_away`.
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `hook_refused`,
+   * `mfa_already_on`, `sign_in_locked`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   enrollSecondFactor(params?: PagesEnrollSecondFactorParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5392,7 +5573,7 @@ export interface PagesApi {
    * Sign in with a passkey
    *
    * Problems: `sign_in_failed`, `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`,
-   * `method_off`, `too_many_requests`, `database_away`.
+   * `method_off`, `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   submitPasskey(params?: PagesSubmitPasskeyParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5469,6 +5650,44 @@ export interface PagesApi {
    * Problems: `too_many_requests`, `database_away`.
    */
   findSsoConnection(params: EmailOnly, options?: RequestOptions): Promise<SsoLookup>;
+}
+
+/** The methods of `client.providers`. */
+export interface ProvidersApi {
+  /**
+   * The project's sign-in providers
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<SignInProvider[]>;
+  /**
+   * Add or change a provider
+   *
+   * `key` identifies it: `GOOGLE`, or a key of your own such as `ACME_DIRECTORY`.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  set(key: string, params: ProviderSettings, options?: RequestOptions): Promise<SignInProvider>;
+  /**
+   * Delete a provider
+   *
+   * Its customers stay, and need another method to sign in.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `provider_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(key: string, options?: RequestOptions): Promise<Deleted>;
 }
 
 /** The methods of `client.auth.identities`. */
@@ -5984,6 +6203,52 @@ export interface AppsSsoApi {
    * Problems: `organization_missing`, `sso_connection_missing`, `too_many_requests`, `database_away`.
    */
   listTraces(id: string, connId: string, params?: AppsSsoListTracesParams, options?: RequestOptions): PagePromise<SsoTrace>;
+}
+
+/** The methods of `client.auth.emails`. */
+export interface AuthEmailsApi {
+  /**
+   * The addresses of your account: the primary one first, then the others, oldest first
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<OwnAddress[]>;
+  /**
+   * Send a code to a further address
+   *
+   * `verify-email` takes the code and adds the address to your account.
+   *
+   * Needs a sign-in in the last hour, and a primary address that is verified: otherwise the person whose address it is
+   * would take over this account with the added one when they verify theirs. An account has at most ten further
+   * addresses.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `not_fresh`, `primary_address_unverified`, `too_many_addresses`, `too_many_requests`, `database_away`.
+   */
+  add(params: EmailOnly, options?: RequestOptions): Promise<ChallengeSent>;
+  /**
+   * Make one of your verified addresses the primary one
+   *
+   * The former primary address stays with your account, and gets a notice. Needs a sign-in in the last hour.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `not_fresh`, `address_missing`, `too_many_requests`, `database_away`.
+   */
+  makePrimary(params: EmailOnly, options?: RequestOptions): Promise<CurrentCustomer>;
+  /**
+   * Remove an address from your account, but not the primary one
+   *
+   * Codes and links that were mailed to it stop working. Needs a sign-in in the last hour.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `not_fresh`, `address_missing`, `too_many_requests`, `database_away`.
+   */
+  remove(params: EmailOnly, options?: RequestOptions): Promise<void>;
 }
 
 /** The methods of `client.campaigns`. */
@@ -6912,6 +7177,8 @@ export interface OrganizationsMembersApi {
   /**
    * List the members of an organization, most recently joined first
    *
+   * `q` is a part of the name or the address.
+   *
    * Permission: `organizations:read`.
    *
    * Credentials: developer, secret key.
@@ -7235,6 +7502,8 @@ export interface AppsOrganizationsApi {
 export interface AppsOrganizationsMembersApi {
   /**
    * List the members of an organization, most recently joined first
+   *
+   * `q` is a part of the name or the address.
    *
    * Permission: `organizations:read`.
    *
@@ -8118,7 +8387,7 @@ export interface OauthApi {
    * A `firstParty` client gets the state of the access tokens of all clients of its environment, because it may be an
    * API of the project; others get that of their own tokens. Tokens that are for an API (`resource`) have a state only
    * for the API's `introspectionClientId` and for their own client. The session, the customer's ban and the client are
-   * read at every request.
+   * read at every request. An API may ask as often as with an API key: the limit is that of the project.
    *
    * Problems: `too_many_requests`, `database_away`.
    */

@@ -13,6 +13,14 @@ import {
   UnsupportedMediaTypeError,
 } from "../errors.js";
 
+/**
+ * 403 `account_deletion_off`: Customers of this project cannot delete their accounts themselves (`accountDeletion`).
+ */
+export class AccountDeletionOff extends ForbiddenError {}
+
+/** 404 `address_missing`: Your account has no such address, or it is the primary one or unverified. */
+export class AddressMissing extends NotFoundError {}
+
 /** 403 `address_not_verified`: Verify your e-mail address before you accept an invitation sent to it. */
 export class AddressNotVerified extends ForbiddenError {}
 
@@ -258,6 +266,21 @@ export class HashRefused extends BadRequestError {}
 
 /** 431 `header_too_large`: The head of this request is larger than the server accepts. */
 export class HeaderTooLarge extends APIError {}
+
+/** 409 `hook_exists`: This project has a hook of this kind already; change it instead. */
+export class HookExists extends ConflictError {}
+
+/**
+ * 503 `hook_failed`: A server of this app, on which the sign-in depends, does not respond as it should. Try again
+ * later.
+ */
+export class HookFailed extends ServerError {}
+
+/** 404 `hook_missing`: This project has no such hook. */
+export class HookMissing extends NotFoundError {}
+
+/** 403 `hook_refused`: This app does not allow this account. Contact its support. */
+export class HookRefused extends ForbiddenError {}
 
 /**
  * 409 `idempotency_key_in_progress`: An earlier request with this idempotency key is still being processed. Repeat the
@@ -560,6 +583,9 @@ export class PlanMissing extends NotFoundError {}
  */
 export class PreviewTooSlow extends UnprocessableEntityError {}
 
+/** 409 `primary_address_unverified`: Verify the primary address of your account first. */
+export class PrimaryAddressUnverified extends ConflictError {}
+
 /** 404 `project_missing`: There is no such project. */
 export class ProjectMissing extends NotFoundError {}
 
@@ -774,6 +800,9 @@ export class TemplateMissing extends NotFoundError {}
  */
 export class TemplateTooExpensive extends UnprocessableEntityError {}
 
+/** 422 `too_many_addresses`: Your account has ten further addresses already; remove one first. */
+export class TooManyAddresses extends UnprocessableEntityError {}
+
 /** 422 `too_many_assets`: A project can have at most 2,000 images, and at most 200 MB in total. Delete some first. */
 export class TooManyAssets extends UnprocessableEntityError {}
 
@@ -891,6 +920,8 @@ export class WebhookMissing extends NotFoundError {}
 
 /** The class of each problem code, which is the class's name in snake_case. */
 export const PROBLEMS = {
+  AccountDeletionOff,
+  AddressMissing,
   AddressNotVerified,
   AlreadyBooked,
   AlreadyInvited,
@@ -955,6 +986,10 @@ export const PROBLEMS = {
   FlowInvalid,
   HashRefused,
   HeaderTooLarge,
+  HookExists,
+  HookFailed,
+  HookMissing,
+  HookRefused,
   IdempotencyKeyInProgress,
   IdempotencyKeyReused,
   IdentityLinked,
@@ -1039,6 +1074,7 @@ export const PROBLEMS = {
   PlanLimitReached,
   PlanMissing,
   PreviewTooSlow,
+  PrimaryAddressUnverified,
   ProjectMissing,
   ProviderMissing,
   ProviderTrouble,
@@ -1094,6 +1130,7 @@ export const PROBLEMS = {
   TemplateInUse,
   TemplateMissing,
   TemplateTooExpensive,
+  TooManyAddresses,
   TooManyAssets,
   TooManyAudiences,
   TooManyAutomations,

@@ -113,6 +113,30 @@ export interface AccountDeletion {
   password: string;
 }
 
+/** Everything that is kept about an account. */
+export interface AccountExport {
+  exportedAt: string;
+  /** The account. */
+  account: CurrentCustomer;
+  /** When the phone number was verified (UTC); null if it is not verified. */
+  phoneVerifiedAt: string | null;
+  /** When the last sign-in was (UTC); null if there was none. */
+  lastSignInAt: string | null;
+  /** The e-mails, or their number or maximum number; a null maximum means unlimited. */
+  emails: OwnAddress[];
+  /** The ways to sign in that the account has used. */
+  identities: CustomerIdentity[];
+  /** Passkeys that were created for the domain of this project. */
+  passkeys: Passkey[];
+  /** Open sessions. */
+  sessions: OwnSession[];
+  /** The 50 receivers that reported the most messages. */
+  organizations: OrganizationMembership[];
+  connectedApps: OAuthConsent[];
+  /** Names of events, or the events. */
+  events: ExportedEvent[];
+}
+
 /** An open invitation to an account. It is deleted when accepted or revoked. */
 export interface AccountInvitation {
   /** Unique identifier. Treat it as an opaque string. */
@@ -1599,6 +1623,11 @@ export interface CurrentCustomer {
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
+  /**
+   * Who acts as the customer in this session: a member of the app's team; null if it is the customer. Apps should show
+   * it in a banner.
+   */
+  impersonatedBy: string | null;
 }
 
 /** Changes to a customer's own account. */
@@ -1842,6 +1871,33 @@ export interface CustomerIdentity {
   createdAt: string;
 }
 
+/** Data of `customer.impersonated`. `id` is the id of the customer. */
+export interface CustomerImpersonatedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
+  truncated?: boolean | undefined;
+  /**
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
+   */
+  test?: boolean | undefined;
+  /** Id of the session. */
+  sessionId: string;
+  /** Who acts as the customer: an e-mail address, or the name of an API key. */
+  actor: string | null;
+  /** Why. */
+  reason: string;
+  /** When the session ends at the latest. */
+  expiresAt: string;
+}
+
 /** Customers to import. Customers whose address or external identifier is taken are skipped. */
 export interface CustomerImport {
   /** The customers, or their number or maximum number; a null maximum means unlimited. */
@@ -1954,7 +2010,7 @@ export interface CustomerLinkedData {
 /** A mail to customers whose texts can be edited. */
 export interface CustomerMail {
   /** The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps. */
-  mail: "CODE" | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "INVITATION" | "LINK" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | "RESET" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {});
+  mail: "CODE" | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "IMPERSONATED" | "INVITATION" | "LINK" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | "RESET" | "SETUP_LINK" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {});
   /** When customers get this mail. */
   purpose: string;
   /** The block that the mail must have, because it shows the link or the one-time code; other mails have neither. */
@@ -2198,6 +2254,10 @@ export interface CustomerSession {
   lastUsedAt: string;
   /** When the session ends if its tokens are not refreshed before. */
   expiresAt: string;
+  /** Why a member of the app's team acts as the customer in this session; null if it is a session of the customer. */
+  impersonationReason: string | null;
+  /** Who acts as the customer in this session: an e-mail address, or the name of an API key; null if nobody does. */
+  impersonatedBy: string | null;
 }
 
 /** Data of events about a session. `id` is the id of the customer. */
@@ -4207,6 +4267,16 @@ export interface Exit {
   type: "EXIT";
 }
 
+/** Something that happened to the account. */
+export interface ExportedEvent {
+  /** Type of the record. */
+  type: string;
+  /** When it happened (UTC). */
+  occurredAt: string;
+  /** Details, if the customer did it. */
+  data: { [key: string]: unknown };
+}
+
 /** A feature that organizations can use: on or off, or up to a limit. */
 export interface Feature {
   /** Key that identifies it in requests, or the API key. */
@@ -4279,6 +4349,56 @@ export interface HeaderField {
   name: string;
   /** Value of the header. */
   value: string;
+}
+
+/** Data of `hook.failed`. `id` is the id of the sign-in hook. */
+export interface HookFailedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
+  truncated?: boolean | undefined;
+  /** The kind of the hook: `BEFORE_SIGN_UP`, `BEFORE_TOKEN` or `MIGRATION`. */
+  kind: string;
+  /** Why the last call failed. */
+  reason: string;
+}
+
+/** A call of a hook without a valid answer. */
+export interface HookFailure {
+  /** Reason, as text. */
+  reason: string;
+  /** The HTTP status; null if there was no response. */
+  status: number | null;
+  /** In milliseconds; null if no request was made. */
+  responseTime: number | null;
+  /** When the message got this status for this recipient; null before the first attempt. */
+  at: string;
+}
+
+/** Data of `hook.recovered`. `id` is the id of the sign-in hook. */
+export interface HookRecoveredData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
+  truncated?: boolean | undefined;
+  /** The kind of the hook: `BEFORE_SIGN_UP`, `BEFORE_TOKEN` or `MIGRATION`. */
+  kind: string;
+}
+
+/** How to rotate a secret. */
+export interface HookSecretRotation {
+  /** How long the old secret signs in addition to the new one, in seconds; 0 to 604,800 (7 days). Default: `86400`. */
+  gracePeriodSeconds?: number | undefined;
 }
 
 /** The code that the app received, and the code verifier that it kept. */
@@ -4925,7 +5045,7 @@ export interface MailTestSent {
 /** The text of a mail in one language, as customers get it. */
 export interface MailText {
   /** The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps. */
-  mail: "CODE" | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "INVITATION" | "LINK" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | "RESET" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {});
+  mail: "CODE" | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "IMPERSONATED" | "INVITATION" | "LINK" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | "RESET" | "SETUP_LINK" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {});
   /** The language of the text, such as `de`. */
   language: "de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {});
   /** Null: the text was reset to the built-in one. */
@@ -5203,6 +5323,19 @@ export interface NewFeature {
   defaultLimit?: number | null | undefined;
 }
 
+/** Why you act as the customer, and for how long. */
+export interface NewImpersonation {
+  /** The customer can read it in the list of sessions. */
+  reason: string;
+  /** Minutes. Default: `30`. */
+  minutes?: number | undefined;
+  /**
+   * The person who acts, such as an e-mail address. Only for requests with an API key; the actor of a developer's
+   * request is the developer. Default: the name of the key.
+   */
+  actor?: string | null | undefined;
+}
+
 /** A route to create. */
 export interface NewInboundRoute {
   /** An address, such as `support@reply.example.com`, or `*@reply.example.com` for every address of a domain. */
@@ -5381,6 +5514,22 @@ export interface NewSetupLink {
   email?: string | null | undefined;
   /** Roles besides MEMBER that the administrator may give to groups of the directory. */
   assignableRoles?: string[] | undefined;
+}
+
+/** A hook to create. */
+export interface NewSignInHook {
+  /** Kind of the entry. */
+  kind: "BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {});
+  /** An https URL. */
+  url: string;
+  /** Whether the record is active. Default: `true`. */
+  active?: boolean | undefined;
+  /**
+   * What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503 `hook_failed`.
+   * Default: `"REFUSE"`.
+   */
+  onFailure?: "CONTINUE" | "REFUSE" | (string & {}) | undefined;
+  timeoutMs?: number | undefined;
 }
 
 /** Why the messages that wait for a site are given up. */
@@ -6089,6 +6238,16 @@ export interface OtherEmail {
   verifiedAt: string | null;
 }
 
+/** An address of the customer's own account. */
+export interface OwnAddress {
+  /** E-mail address. */
+  email: string | null;
+  /** When it was verified (UTC); null if it is not. */
+  verifiedAt: string | null;
+  /** Whether codes and security mail go to this address. */
+  primary: boolean;
+}
+
 /** One of the caller's own sessions; `current` marks the session of the request. */
 export interface OwnSession {
   /** Unique identifier. Treat it as an opaque string. */
@@ -6105,6 +6264,8 @@ export interface OwnSession {
   lastUsedAt: string;
   /** When the session ends if its tokens are not refreshed before. */
   expiresAt: string;
+  /** Why a member of the app's team acts as the customer in this session; null if it is a session of the customer. */
+  impersonationReason: string | null;
   /** Whether this is the session of the request. */
   current: boolean;
 }
@@ -6201,6 +6362,12 @@ export interface Passkey {
   createdAt: string;
   /** When it was last used (UTC), to the minute; null if it was never used. */
   lastUsedAt: string | null;
+}
+
+/** The new name of a passkey. */
+export interface PasskeyChange {
+  /** Display name. */
+  name: string;
 }
 
 /** The options to pass to `navigator.credentials` as `publicKey`, with binary values in base64url. */
@@ -7245,7 +7412,7 @@ export interface SignInChange {
   /** Sender of sign-in mail; null uses the server's sender. Of a captured message: the envelope sender. */
   mailFrom?: string | null | undefined;
   /** Notices about a customer's security that are sent by mail. */
-  securityMails?: ("EMAIL_CHANGED" | "IDENTITY_CHANGED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {}))[] | null | undefined;
+  securityMails?: ("EMAIL_CHANGED" | "IDENTITY_CHANGED" | "IMPERSONATED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {}))[] | null | undefined;
   /**
    * Whether a customer is linked to the contact with the same address: `NONE`, `LINK` if there is one, `CREATE` also
    * creates a missing one.
@@ -7280,8 +7447,95 @@ export interface SignInChange {
   requireMfa?: boolean | undefined;
   /** The keys of metadata that access tokens contain. Customers can read their tokens. */
   tokenClaims?: TokenClaimsChange | null | undefined;
+  /** Whether customers can delete their accounts themselves; true by default. */
+  accountDeletion?: boolean | undefined;
   /** Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without. */
   clientRegistration?: "OFF" | "OPEN" | "TOKEN" | (string & {}) | undefined;
+}
+
+/** A URL of your server that is called in a sign-up or sign-in. */
+export interface SignInHook {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Kind of the entry. */
+  kind: "BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {});
+  /** The URL. */
+  url: string;
+  /** Whether the record is active. */
+  active: boolean;
+  /** What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503 `hook_failed`. */
+  onFailure: "CONTINUE" | "REFUSE" | (string & {});
+  timeoutMs: number;
+  /** Until when the previous secret also signs deliveries (UTC); null if there is none. */
+  previousSecretExpiresAt: string | null;
+  /** Number of successive failures; 0 if the last call succeeded. */
+  failures: number;
+  /** Since when the check fails (UTC); null if it succeeds. */
+  failingSince: string | null;
+  /** Until when the hook is not called after repeated failures, and `onFailure` applies at once; or null. */
+  pausedUntil: string | null;
+  /** The last 20 failures, newest first. */
+  recentFailures: HookFailure[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+}
+
+/** Fields to change; omitted fields keep their values. */
+export interface SignInHookChange {
+  /** An https URL. */
+  url?: string | undefined;
+  /** Whether the record is active. */
+  active?: boolean | undefined;
+  /** What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503 `hook_failed`. */
+  onFailure?: "CONTINUE" | "REFUSE" | (string & {}) | undefined;
+  timeoutMs?: number | undefined;
+}
+
+/** The result of a test call. */
+export interface SignInHookTest {
+  /** Whether the answer is valid. */
+  ok: boolean;
+  /** The HTTP status; null if there was no response. */
+  status: number | null;
+  /** In milliseconds. */
+  responseTime: number;
+  /** Why the call failed; null if it succeeded. */
+  reason: string | null;
+  /** The answer of the hook, if it is valid. */
+  answer: { [key: string]: unknown } | null;
+}
+
+/** A hook with its secret, which only the responses to creation and rotation contain. */
+export interface SignInHookWithSecret {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** Kind of the entry. */
+  kind: "BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {});
+  /** The URL. */
+  url: string;
+  /** Whether the record is active. */
+  active: boolean;
+  /** What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503 `hook_failed`. */
+  onFailure: "CONTINUE" | "REFUSE" | (string & {});
+  timeoutMs: number;
+  /** Until when the previous secret also signs deliveries (UTC); null if there is none. */
+  previousSecretExpiresAt: string | null;
+  /** Number of successive failures; 0 if the last call succeeded. */
+  failures: number;
+  /** Since when the check fails (UTC); null if it succeeds. */
+  failingSince: string | null;
+  /** Until when the hook is not called after repeated failures, and `onFailure` applies at once; or null. */
+  pausedUntil: string | null;
+  /** The last 20 failures, newest first. */
+  recentFailures: HookFailure[];
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the record was last changed (UTC). */
+  updatedAt: string;
+  /** Shared secret. Shown only once. */
+  secret: string;
 }
 
 /** An address, and where the link leads: one of the project's `redirectUrls` (default: the first). */
@@ -7351,7 +7605,7 @@ export interface SignInSettings {
   /** Sender of sign-in e-mails; must belong to a verified sending domain. */
   mailFrom: string | null;
   /** Notices about a customer's security that are sent by mail. */
-  securityMails: ("EMAIL_CHANGED" | "IDENTITY_CHANGED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {}))[];
+  securityMails: ("EMAIL_CHANGED" | "IDENTITY_CHANGED" | "IMPERSONATED" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | (string & {}))[];
   /**
    * NONE: customers are not linked to contacts. LINK: a customer is linked to the contact with the same address, if
    * there is one. CREATE: like LINK, and a missing contact is created. Default: `"NONE"`.
@@ -7395,11 +7649,15 @@ export interface SignInSettings {
   requireMfa: boolean;
   /** The keys of metadata that access tokens contain. Customers can read their tokens. */
   tokenClaims: TokenClaimSettings;
+  /** Whether customers can delete their accounts themselves. Default: `true`. */
+  accountDeletion: boolean;
   /**
    * Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial access
    * token. OPEN: whoever can reach this server can register clients. Default: `"OFF"`.
    */
   clientRegistration: "OFF" | "OPEN" | "TOKEN" | (string & {});
+  /** The kinds of active sign-in hooks. The operations on these hooks set it. */
+  hooks: ("BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {}))[];
 }
 
 /** A service provider certificate of the connection. */
@@ -9030,6 +9288,18 @@ export interface CustomerSessionRevokedEvent extends WebhookEventBase {
   data: CustomerSessionData;
 }
 
+/** A customer said that a sign-in was not theirs. */
+export interface CustomerSignInDeniedEvent extends WebhookEventBase {
+  type: "customer.sign_in_denied";
+  data: CustomerSessionData;
+}
+
+/** A member of your team began a session as a customer. */
+export interface CustomerImpersonatedEvent extends WebhookEventBase {
+  type: "customer.impersonated";
+  data: CustomerImpersonatedData;
+}
+
 /** A customer was banned. */
 export interface CustomerBannedEvent extends WebhookEventBase {
   type: "customer.banned";
@@ -9240,6 +9510,18 @@ export interface EntitlementExpiredEvent extends WebhookEventBase {
   data: EntitlementExpiredData;
 }
 
+/** A sign-in hook failed five times in succession and is paused. */
+export interface HookFailedEvent extends WebhookEventBase {
+  type: "hook.failed";
+  data: HookFailedData;
+}
+
+/** A sign-in hook that was paused responds again. */
+export interface HookRecoveredEvent extends WebhookEventBase {
+  type: "hook.recovered";
+  data: HookRecoveredData;
+}
+
 /** A webhook was disabled because its deliveries failed. */
 export interface WebhookDisabledEvent extends WebhookEventBase {
   type: "webhook.disabled";
@@ -9315,6 +9597,8 @@ export type WebhookEvent =
   | CustomerPasskeyAddedEvent
   | CustomerPasskeyRemovedEvent
   | CustomerSessionRevokedEvent
+  | CustomerSignInDeniedEvent
+  | CustomerImpersonatedEvent
   | CustomerBannedEvent
   | CustomerUnbannedEvent
   | CustomerUpdatedEvent
@@ -9350,4 +9634,6 @@ export type WebhookEvent =
   | SsoMetadataFailingEvent
   | EntitlementChangedEvent
   | EntitlementExpiredEvent
+  | HookFailedEvent
+  | HookRecoveredEvent
   | WebhookDisabledEvent;

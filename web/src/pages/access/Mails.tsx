@@ -25,11 +25,13 @@ const WORDS: Record<string, () => string> = {
   VERIFY: m.access_mailtext_verify,
   RESET: m.access_mailtext_reset,
   INVITATION: m.access_mailtext_invitation,
+  SETUP_LINK: m.access_mailtext_setup_link,
   NEW_DEVICE: m.access_mailtext_new_device,
   PASSWORD_CHANGED: m.access_mailtext_password_changed,
   EMAIL_CHANGED: m.access_mailtext_email_changed,
   MFA_CHANGED: m.access_mailtext_mfa_changed,
   IDENTITY_CHANGED: m.access_mailtext_identity_changed,
+  IMPERSONATED: m.access_mailtext_impersonated,
 };
 
 const BLOCK_WORDS: Record<MailBlock["type"], () => string> = {
