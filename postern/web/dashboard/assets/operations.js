@@ -193,6 +193,7 @@ signingKeys.rotate POST /projects/{projectId}/auth/signing-keys/rotate E
 auth.signOut POST /projects/{projectId}/auth/sign-out E
 auth.me GET /projects/{projectId}/auth/me
 auth.updateMe PATCH /projects/{projectId}/auth/me j
+auth.deleteMe DELETE /projects/{projectId}/auth/me E
 auth.getPermissions GET /projects/{projectId}/auth/permissions
 auth.sessions.list GET /projects/{projectId}/auth/sessions
 auth.sessions.revoke DELETE /projects/{projectId}/auth/sessions/{sessionId} E
@@ -221,9 +222,20 @@ auth.verifySecondFactor POST /projects/{projectId}/auth/mfa/verify jn
 auth.passkeys.beginRegistration POST /projects/{projectId}/auth/passkeys/register/options
 auth.passkeys.register POST /projects/{projectId}/auth/passkeys/register j
 auth.passkeys.list GET /projects/{projectId}/auth/passkeys
+auth.passkeys.rename PATCH /projects/{projectId}/auth/passkeys/{id} j
 auth.passkeys.delete DELETE /projects/{projectId}/auth/passkeys/{id} E
 auth.passkeys.beginSignIn POST /projects/{projectId}/auth/passkeys/sign-in/options n
 auth.passkeys.signIn POST /projects/{projectId}/auth/passkeys/sign-in jn
+signInHooks.list GET /projects/{projectId}/sign-in-hooks
+signInHooks.create POST /projects/{projectId}/sign-in-hooks j
+signInHooks.get GET /projects/{projectId}/sign-in-hooks/{kind}
+signInHooks.update PATCH /projects/{projectId}/sign-in-hooks/{kind} j
+signInHooks.delete DELETE /projects/{projectId}/sign-in-hooks/{kind}
+signInHooks.rotateSecret POST /projects/{projectId}/sign-in-hooks/{kind}/rotate-secret j
+signInHooks.test POST /projects/{projectId}/sign-in-hooks/{kind}/test
+customers.impersonate POST /projects/{projectId}/customers/{id}/impersonate j
+pages.deniedSignIn GET /projects/{projectId}/auth/pages/not-me qTn
+pages.denySignIn POST /projects/{projectId}/auth/pages/not-me fTn
 providers.list GET /projects/{projectId}/auth/providers
 providers.set PUT /projects/{projectId}/auth/providers/{key} j
 providers.delete DELETE /projects/{projectId}/auth/providers/{key}
@@ -291,6 +303,11 @@ apps.sso.deactivate POST /apps/{appId}/organizations/{id}/sso-connections/{connI
 apps.sso.rotateCertificate POST /apps/{appId}/organizations/{id}/sso-connections/{connId}/rotate-certificate
 apps.sso.createTestLink POST /apps/{appId}/organizations/{id}/sso-connections/{connId}/test
 apps.sso.listTraces GET /apps/{appId}/organizations/{id}/sso-connections/{connId}/traces ql
+auth.emails.list GET /projects/{projectId}/auth/emails
+auth.emails.add POST /projects/{projectId}/auth/emails j
+auth.emails.makePrimary POST /projects/{projectId}/auth/emails/primary j
+auth.emails.remove POST /projects/{projectId}/auth/emails/remove jE
+auth.export GET /projects/{projectId}/auth/export
 campaigns.list GET /projects/{projectId}/campaigns ql
 campaigns.create POST /projects/{projectId}/campaigns j
 campaigns.get GET /projects/{projectId}/campaigns/{id}
