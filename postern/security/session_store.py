@@ -193,13 +193,14 @@ async def refresh_all(
 ) -> list[BatchedRefresh]: ...
 
 
-# Make the previous refresh token of a session the current one again, unless the session was refreshed since.
+# Let the previous refresh token of a session be exchanged again until the current one is, or the session ends, as if
+# it had been exchanged in future. The current one stays valid: a concurrent request may have returned it.
 @statement("""
-    update sessions set generation = generation - 1, rotated_at = null
-    where project_id = %(project_id)s and id = %(id)s and generation = %(generation)s and generation > 1
+    update sessions set rotated_at = idle_expires_at
+    where project_id = %(project_id)s and id = %(id)s and generation = %(generation)s
 """)
-async def undo_refresh(db: Queries, *, project_id: UUID, id: UUID, generation: int) -> None:
-    """Undo a refresh whose tokens were not returned."""
+async def keep_previous_token(db: Queries, *, project_id: UUID, id: UUID, generation: int) -> None:
+    """Keep the refresh token valid that a client has sent, because it has got no new one."""
 
 
 # Return a live session whose previous refresh token has the number `generation` and was exchanged after `since`.

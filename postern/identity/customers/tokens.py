@@ -247,7 +247,7 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
         return await add_hook_claims(call, claims.hooks, tokens, trigger="REFRESH")
     except HookFailed:
         # The client has no new refresh token, so the one that it has must stay valid.
-        await session_store.undo_refresh(
+        await session_store.keep_previous_token(
             call.db, project_id=call.project_id, id=session.id, generation=session.generation
         )
         raise
