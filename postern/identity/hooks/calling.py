@@ -21,6 +21,7 @@ from postern.identity.hooks.model import (
     ANSWER_BYTES_LIMIT,
     CLAIMS_LIMIT,
     FAILURES_BEFORE_PAUSE,
+    METADATA_LIMIT,
     PAUSE,
     REASON_CHARACTERS,
     RECENT_FAILURES,
@@ -71,7 +72,9 @@ class AnswerInvalid(Exception):
 
     def __init__(self, reason: str, *, status: int | None = None, milliseconds: float | None = None) -> None:
         super().__init__(reason)
-        self.reason, self.status, self.milliseconds = reason, status, milliseconds
+        # It may quote the answer, with characters that PostgreSQL does not store.
+        self.reason = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in reason)
+        self.status, self.milliseconds = status, milliseconds
 
 
 async def before_sign_up(
@@ -251,6 +254,8 @@ def _read_answer(kind: SignInHookKind, response: OutboundResponse) -> Body:
         raise AnswerInvalid(f"The answer is not valid: {errors or problem.detail}") from None
     if isinstance(answer, TokenAnswer):
         _check_claims(answer.claims)
+    if isinstance(answer, SignUpAnswer) and len(msgspec.json.encode(answer.metadata)) > METADATA_LIMIT:
+        raise AnswerInvalid(f"/metadata is larger than {METADATA_LIMIT} bytes as JSON.")
     return answer
 
 

@@ -18,6 +18,8 @@ TIMEOUT_MS_LIMITS = (100, 5_000)
 ANSWER_BYTES_LIMIT = 65_536
 CLAIMS_LIMIT = 2_048
 """Maximum size of the claim `ext` as JSON, in bytes."""
+METADATA_LIMIT = 16_384
+"""Maximum size of the metadata of a customer as JSON, in bytes."""
 RUNNING_CALLS_LIMIT = 50
 """Maximum number of concurrent calls of one hook in one process. Further ones fail at once."""
 FAILURES_BEFORE_PAUSE = 5

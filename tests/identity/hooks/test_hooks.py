@@ -182,6 +182,19 @@ async def test_a_refresh_can_be_repeated_after_the_hook_has_failed(auth, hooks, 
     assert claims_of(renewed.json())["ext"] == {"tier": 1}
 
 
+async def test_a_failure_of_one_of_two_concurrent_refreshes_ends_nothing(auth, hooks, clock):
+    await hooks.create("BEFORE_TOKEN")
+    old = {"refreshToken": (await auth.signed_up())["refreshToken"]}
+    first = (await auth.post("/token/refresh", old)).json()
+    hooks.answer("BEFORE_TOKEN", DOWN, None)
+    assert (await auth.post("/token/refresh", old)).status_code == 503
+    renewed = await auth.post("/token/refresh", {"refreshToken": first["refreshToken"]})
+    assert renewed.status_code == 200, "the other tab has this token"
+    clock.move(timedelta(minutes=1))
+    assert (await auth.post("/token/refresh", old)).status_code == 401, "now the old one was used too late"
+    assert (await auth.as_(renewed.json()["accessToken"]).get("/me")).status_code == 401
+
+
 async def test_a_hook_that_fails_is_paused_and_tried_again(auth, hooks, project, clock):
     address = new_address()
     await auth.signed_up(address)
@@ -206,6 +219,20 @@ async def test_a_hook_that_fails_is_paused_and_tried_again(auth, hooks, project,
     recorded = (await project.client.get("/events")).json()["data"]
     types = [event["type"] for event in reversed(recorded) if event["type"].startswith("hook.")]
     assert types == ["hook.failed", "hook.failed", "hook.recovered"]
+
+
+async def test_answers_that_cannot_be_stored_are_failures(auth, hooks):
+    await hooks.create("BEFORE_SIGN_UP")
+    bodies = [  # Fewer than pause the hook.
+        rb'{"a\u0000b": 1}',
+        rb'{"metadata": {"a\u0000": "\ud800"}}',
+        b'{"metadata": {"a": "' + b"x" * 16_384 + b'"}}',
+        b'{"metadata": {"a": ' + b"[" * 30_000 + b"]" * 30_000 + b"}}",
+    ]
+    for body in bodies:
+        hooks.answer("BEFORE_SIGN_UP", Reply(body=body))
+        refused = await auth.post("/sign-up", {"email": new_address(), "password": GOOD})
+        assert refused.status_code == 503, (body[:40], refused.text)
 
 
 async def test_a_slow_hook_ends_at_its_time_limit(auth, hooks):
