@@ -246,12 +246,19 @@ async def set_first_password(
     customer_id: UUID,
     password_hash: str,
     may_set: Callable[[CustomerRow], bool],
+    verified_key: str | None,
 ) -> bool:
     """Store the first password of a customer, if `may_set` is true for the locked row. False if the customer has a
-    password already, or it is not true."""
+    password already, or it is not true.
+
+    `verified_key` is the lookup key of the customer's address whose owner has the password, if that is known: it counts
+    as verified then, which removes what another person may have added before (`verify_address`).
+    """
     customer = await store.lock_customer(tx, project_id=call.project_id, id=customer_id)
     if customer is None or customer.password_hash is not None or not may_set(customer):
         return False
+    if verified_key is not None:
+        customer = await verify_address(tx, call, project, customer, verified_key)
     await _set_password(tx, call, project, customer, password_hash)
     return True
 

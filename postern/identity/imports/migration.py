@@ -30,7 +30,9 @@ async def migrate_customer(
     the customer `customer_id`, who has this address. See `sign_in.MigrateCustomer`.
 
     An existing customer gets the password only if the other system has verified the address, or has the account under
-    the customer's `externalUserId`: otherwise, whoever has registered the address there would take over the account.
+    the customer's `externalUserId`: otherwise, whoever has registered the address there would take over the account. An
+    address that the other system has verified is verified here, too, and what was added before that is removed:
+    otherwise, whoever has registered the address here would keep the account.
     """
     if not password:
         return None
@@ -43,7 +45,13 @@ async def migrate_customer(
         async with call.db.transaction() as tx:
             if customer_id is not None:
                 is_same = await set_first_password(
-                    tx, call, project, customer_id, password_hash, lambda customer: _is_same_person(customer, row)
+                    tx,
+                    call,
+                    project,
+                    customer_id,
+                    password_hash,
+                    lambda customer: _is_same_person(customer, row),
+                    verified_key=rules.read_email(email)[1] if row.email_verified else None,
                 )
                 return (customer_id, password_hash) if is_same else None
             customer, is_new = await add_row(tx, call, project, row, password_hash, trusted=True)

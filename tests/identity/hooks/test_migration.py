@@ -128,6 +128,20 @@ async def test_an_existing_customer_gets_a_password_only_as_the_same_person(auth
     assert (signed_in.json()["customer"]["id"], signed_in.json()["customer"]["name"]) == (customer_id, None)
 
 
+async def test_whoever_registered_the_address_here_loses_the_account(auth, hooks, project):
+    address = new_address()
+    await auth.settings(verifyEmail="LATER")
+    thief = (await auth.post("/sign-up", {"email": address})).json()
+    await hooks.create("MIGRATION", yes(emailVerified=False), timeoutMs=100)
+    assert (await auth.sign_in(address)).status_code == 401
+    hooks.answer("MIGRATION", yes())
+    signed_in = (await auth.sign_in(address)).json()
+    assert signed_in["customer"]["id"] == thief["customer"]["id"]
+    assert signed_in["customer"]["emailVerifiedAt"] is not None
+    assert (await auth.as_(thief["accessToken"]).get("/me")).status_code == 401
+    assert (await auth.as_(signed_in["accessToken"]).get("/me")).status_code == 200
+
+
 async def test_two_sign_ins_at_once_create_one_customer(auth, hooks, project):
     release = asyncio.Event()
     reply = Reply(body=b'{"authenticated": true, "customer": {"externalUserId": "old|7"}}', until=release)
