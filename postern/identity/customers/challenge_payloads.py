@@ -64,6 +64,8 @@ class DeniedSignIn(Payload, tag="NOT_ME"):
     email: str
     key: str
     """The address of the notice, and its lookup key."""
+    verified: bool
+    """Whether the address was verified at the sign-in. Otherwise another person may have created the account."""
 
 
 class AddressVerification(MailedAddress, tag="VERIFY"):

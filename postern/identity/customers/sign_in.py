@@ -396,6 +396,7 @@ async def _alert(tx: Transaction, call: Call, project: Project, customer: Custom
         since=call.now.timestamp(),
         email=customer.email,
         key=customer.email_key,
+        verified=customer.email_verified_at is not None,
     )
     token, _ = await challenges.issue_token(tx, call, denied, SIGN_IN_ALERT_LIFE)
     page = link_target(call, project, None, SIGN_IN_ALERT_PAGE)

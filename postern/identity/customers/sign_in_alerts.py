@@ -6,7 +6,10 @@ password and what was added since the sign-in, and shows the form for a new pass
 
 from urllib.parse import urlencode
 
+from msgspec.structs import replace
+
 from postern.identity.customers import rules, store
+from postern.identity.customers.address_proofs import revoke_credentials
 from postern.identity.customers.challenge_payloads import DeniedSignIn, PasswordResetLink
 from postern.identity.customers.model import RESET_LIFE, CustomerRow
 from postern.identity.customers.operations import remove_second_factor, set_primary_email
@@ -81,12 +84,19 @@ async def _deny(call: Call, project: Project, challenge: Challenge[DeniedSignIn]
     """
     denied = challenge.payload
     async with call.db.transaction() as tx:
-        customer = await store.lock_customer(tx, project_id=call.project_id, id=denied.customer_id)
+        holder = await store.find_by_email(tx, project_id=call.project_id, email_key=denied.key)
+        # Locked in the order of ids, like those that are merged.
+        customer_ids = sorted({denied.customer_id, denied.customer_id if holder is None else holder.id})
+        locked = [
+            await store.lock_customer(tx, project_id=call.project_id, id=customer_id) for customer_id in customer_ids
+        ]
+        customer = next((row for row in locked if row is not None and row.id == denied.customer_id), None)
         if customer is None:
             raise CodeInvalid
         await challenges.consume(tx, challenge)
         await end_sessions(tx, call, customer.id)
         await _remove_what_was_added(tx, call, customer, denied)
+        has_address = await _restore_address(tx, call, customer, denied)
         event = events.make_event_by(
             rules.caller_for(call, customer.id),
             call.project_id,
@@ -99,7 +109,7 @@ async def _deny(call: Call, project: Project, challenge: Challenge[DeniedSignIn]
         if customer.password_hash is None:
             return None
         await store.set_password(tx, project_id=call.project_id, id=customer.id, password_hash=None, now=call.now)
-        if "PASSWORD" not in project.settings.sign_in.methods:
+        if "PASSWORD" not in project.settings.sign_in.methods or not has_address:
             return None
         token, _ = await challenges.issue_token(
             tx,
@@ -113,7 +123,8 @@ async def _deny(call: Call, project: Project, challenge: Challenge[DeniedSignIn]
 
 
 async def _remove_what_was_added(tx: Transaction, call: Call, customer: CustomerRow, denied: DeniedSignIn) -> None:
-    """Remove what whoever signed in may have added to keep access, and restore the address of the notice."""
+    """Remove what whoever signed in may have added to keep access; and what is older, too, if the address was not
+    verified, because another person may have created the account with it."""
     since, customer_key = denied.since, {"project_id": call.project_id, "subject_id": customer.id}
     for passkey in await passkey_store.of_subject(tx, **customer_key):
         if passkey.created_at.timestamp() >= since:
@@ -122,7 +133,35 @@ async def _remove_what_was_added(tx: Transaction, call: Call, customer: Customer
         await remove_second_factor(tx, call, customer)
     await store.delete_identities_since(tx, project_id=call.project_id, customer_id=customer.id, since=since)
     await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
-    if customer.email_key != denied.key:
-        holder = await store.find_by_email(tx, project_id=call.project_id, email_key=denied.key)
-        if holder is None:
-            await set_primary_email(tx, call, customer, denied.email, denied.key, call.now)
+    if not denied.verified and customer.email_key != denied.key:
+        await revoke_credentials(tx, call, customer)
+
+
+async def _restore_address(tx: Transaction, call: Call, customer: CustomerRow, denied: DeniedSignIn) -> bool:
+    """Make the address of the notice the primary one again. False if another customer has verified it since; then the
+    customer has no primary address, because the present one may be that of whoever signed in.
+
+    Another customer who has not verified it loses it: whoever signed in could register it to keep the present one. The
+    rows of both customers are locked.
+    """
+    if customer.email_key == denied.key:
+        return True
+    holder = await store.find_by_email(tx, project_id=call.project_id, email_key=denied.key)
+    is_free = holder is None or holder.id == customer.id or holder.matched_verified_at is None
+    if holder is not None and holder.id != customer.id and is_free:
+        await _remove_address(tx, call, holder, denied.key)
+    if is_free:
+        await set_primary_email(tx, call, customer, denied.email, denied.key, call.now)
+        await events.record(tx, call, "customer.email_verified", customer.id, changed=True)
+    else:
+        await _remove_address(tx, call, customer, customer.email_key)
+    return is_free
+
+
+async def _remove_address(tx: Transaction, call: Call, customer: CustomerRow, email_key: str | None) -> None:
+    if customer.email_key == email_key:
+        row = replace(customer, email=None, email_key=None, identifier=None, email_verified_at=None)
+        await store.set_email(tx, row, now=call.now)
+    elif email_key is not None:
+        await store.delete_other_address(tx, project_id=call.project_id, customer_id=customer.id, email_key=email_key)
+    await events.record(tx, call, "customer.updated", customer.id, changed=["email"])

@@ -67,6 +67,40 @@ async def test_what_was_added_since_is_removed_and_the_address_restored(auth, pr
     assert not [mail for mail in await auth.mails(stolen) if "/reset?token" in mail["text"]]
 
 
+@pytest.mark.parametrize("verified", [False, True])
+async def test_nobody_keeps_a_new_address_by_registering_the_old_one(auth, project, alerted, verified):
+    address, own, other, link = alerted
+    thief, stolen = auth.as_(other["accessToken"]), new_address()
+    challenge = (await thief.post("/email/change", {"email": stolen})).json()
+    body = {"challengeId": challenge["challengeId"], "code": await auth.code(stolen)}
+    assert (await thief.post("/verify-email", body)).status_code == 200
+    registered = await project.client.post("/customers", {"email": address, "emailVerified": verified})
+    assert registered.status_code == 201, registered.text
+    secured = await press(auth, link)
+    assert (secured.status_code, 'name="password"' in secured.text) == (200, not verified)
+    emails = [
+        (await project.client.get(f"/customers/{customer_id}")).json()["email"]
+        for customer_id in (own["customer"]["id"], registered.json()["id"])
+    ]
+    assert emails == ([None, address] if verified else [address, None])
+    assert (await auth.post("/password/forgot", {"email": stolen})).status_code == 204
+    assert not [mail for mail in await auth.mails(stolen) if "/reset?token" in mail["text"]]
+
+
+async def test_whoever_registered_a_foreign_address_keeps_nothing(auth, project):
+    address = new_address()
+    squatter = await auth.unverified(address)
+    other = (await auth.at(agent="curl/8").sign_in(address)).json()
+    link = await newest_link(auth, address)
+    own, new = auth.as_(other["accessToken"]), new_address()
+    challenge = (await own.post("/email/change", {"email": new})).json()
+    body = {"challengeId": challenge["challengeId"], "code": await auth.code(new)}
+    assert (await own.post("/verify-email", body)).status_code == 200
+    assert (await press(auth, link)).status_code == 200
+    customer = (await project.client.get(f"/customers/{squatter['customer']['id']}")).json()
+    assert (customer["email"], customer["identities"], customer["sessions"]) == (address, [], [])
+
+
 async def test_the_link_expires_and_belongs_to_a_project(auth, alerted, clock, new_project):
     address, _, _, link = alerted
     foreign = await new_project()
