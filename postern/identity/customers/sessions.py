@@ -86,6 +86,13 @@ async def change_current_customer(call: Call, data: CurrentCustomerChange) -> Cu
         if data.name != customer.name:
             customer = await store.set_profile(tx, replace(customer, name=data.name), now=call.now)
             await events.record(tx, call, "customer.updated", customer.id, changed=["name"])
+            if (impersonation := _authenticated(call).impersonation) is not None:  # The event names the customer.
+                await audit.record(
+                    *(tx, call, "customer.updated", "Customer", customer.id),
+                    changed=["name"],
+                    session_id=str(bearer_of(call)[1]),
+                    actor=impersonation.actor_label,
+                )
     return _me(call, customer)
 
 

@@ -1,6 +1,7 @@
 """Impersonation: members of the project's team act as a customer, visibly and for a limited time."""
 
 from datetime import timedelta
+from uuid import UUID
 
 import jwt
 import pytest
@@ -55,6 +56,9 @@ async def test_it_cannot_change_or_delete_what_belongs_to_the_customer(auth, pro
     staff = auth.as_(tokens["accessToken"])
     name = await staff.client.patch("/me", {"name": "Ada"})
     assert (name.status_code, name.json()["name"]) == (200, "Ada")
+    log = (await project.client.get(f"/customers/{ada['customer']['id']}/audit-log")).json()["data"]
+    assert [entry["action"] for entry in log] == ["customer.updated", "customer.impersonated"]
+    assert log[0]["metadata"]["actor"] == project.email
     other_id = "019b1f3a-5f0e-7cc0-a2f4-0c2f6a1f9d11"
     for operation in OPERATIONS:
         if operation.accepts != {"customer"} or operation.restricted:
@@ -90,6 +94,8 @@ async def test_it_needs_a_permission_of_its_own_a_reason_and_an_unbanned_custome
     key = await project.key("customers:impersonate")
     begun = await key.post(path, {"reason": REASON, "actor": "grace@example.com"})
     assert begun.json()["customer"]["impersonatedBy"] == "grace@example.com"
+    actor = jwt.decode(begun.json()["accessToken"], options={"verify_signature": False})["act"]
+    assert (actor["type"], actor["name"], UUID(actor["sub"]).version) == ("API_KEY", "grace@example.com", 7)
     for body, where in (
         ({}, ""),
         ({"reason": "  "}, "/reason"),
