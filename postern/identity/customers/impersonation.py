@@ -63,6 +63,7 @@ async def impersonate_customer(call: Call, id: UUID, data: NewImpersonation) -> 
     customer sees the session, with the reason, in the list of sessions, can end it, and gets the notice `IMPERSONATED`
     by mail unless the project has switched it off. Start and end are in the audit log and in the events.
     """
+    call.require_live("impersonate customers")  # The notice of a TEST request is not sent to the customer.
     if data.actor is not None and call.caller.kind == "developer":
         raise Invalid.at("/actor", "The actor is you. Only requests with an API key can name one.")
     actor = data.actor or call.caller.actor_label

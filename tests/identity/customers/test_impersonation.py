@@ -91,6 +91,8 @@ async def test_it_needs_a_permission_of_its_own_a_reason_and_an_unbanned_custome
     assert (await project.client.post(path, {"reason": REASON})).status_code == 403
     every = await project.key("customers:*")
     assert (await every.post(path, {"reason": REASON})).status_code == 403, "wildcards do not include it"
+    test = await project.key("customers:impersonate", environment="TEST")
+    assert (await test.post(path, {"reason": REASON})).status_code == 403, "the customer would not be told"
     key = await project.key("customers:impersonate")
     begun = await key.post(path, {"reason": REASON, "actor": "grace@example.com"})
     assert begun.json()["customer"]["impersonatedBy"] == "grace@example.com"
