@@ -100,6 +100,9 @@ async def test_a_bound_token_is_refused_without_its_key(prover, first_party):
     assert (await thief.userinfo(access)).json()["error"] == "invalid_token"
     assert (await prover.userinfo(access, token="another")).json()["error"] == "invalid_dpop_proof"
     assert (await prover.userinfo(access, token=None)).json()["error"] == "invalid_dpop_proof"
+    for scheme in ("Bearer", "DPoP"):
+        own = await first_party.auth.client.get("/me", headers={"authorization": f"{scheme} {access}"})
+        assert (own.status_code, own.json()["code"]) == (401, "credential_invalid"), "it is for the provider only"
     # A token that is not bound is not accepted as one, so that nobody relies on it.
     bearer = await first_party.tokens(browser)
     assert (await prover.userinfo(bearer["access_token"])).json()["error"] == "invalid_token"
