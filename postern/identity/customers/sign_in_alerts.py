@@ -48,7 +48,7 @@ async def denied_sign_in_page(call: Call, token: str = "") -> HttpResponse:
 @page_form(SIGN_IN_ALERT_PAGE, [CodeInvalid])
 async def deny_sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """End all sessions of a customer who did not sign in, and remove the password and what was added since: passkeys, a
-    second factor, accounts at providers, a new address. Shows the form for a new password, if the customer had one."""
+    second factor, accounts at providers, new addresses. Shows the form for a new password, if the customer had one."""
     token = (await read_form(request)).get("token", "")
     throttle(call, ATTEMPTS, token)
     project = await project_of_call(call)
@@ -97,6 +97,7 @@ async def _deny(call: Call, project: Project, challenge: Challenge[DeniedSignIn]
         await end_sessions(tx, call, customer.id)
         await _remove_what_was_added(tx, call, customer, denied)
         has_address = await _restore_address(tx, call, customer, denied)
+        await _remove_added_addresses(tx, call, customer, denied)
         event = events.make_event_by(
             rules.caller_for(call, customer.id),
             call.project_id,
@@ -156,6 +157,17 @@ async def _restore_address(tx: Transaction, call: Call, customer: CustomerRow, d
     else:
         await _remove_address(tx, call, customer, customer.email_key)
     return is_free
+
+
+async def _remove_added_addresses(tx: Transaction, call: Call, customer: CustomerRow, denied: DeniedSignIn) -> None:
+    """Remove the secondary addresses that were added since the sign-in: a password can be reset with each of them."""
+    removed = await store.delete_other_addresses_since(
+        tx, project_id=call.project_id, customer_id=customer.id, since=denied.since
+    )
+    for identifier in removed:
+        await challenges.revoke_mailed(tx, call.project_id, identifier)
+    if removed:
+        await events.record(tx, call, "customer.updated", customer.id, changed=["otherEmails"])
 
 
 async def _remove_address(tx: Transaction, call: Call, customer: CustomerRow, email_key: str | None) -> None:

@@ -67,6 +67,24 @@ async def test_what_was_added_since_is_removed_and_the_address_restored(auth, pr
     assert not [mail for mail in await auth.mails(stolen) if "/reset?token" in mail["text"]]
 
 
+@pytest.mark.parametrize("primary", [False, True])
+async def test_a_further_address_that_was_added_since_is_removed(auth, project, alerted, primary):
+    address, own, other, link = alerted
+    thief, stolen = auth.as_(other["accessToken"]), new_address()
+    challenge = (await thief.post("/emails", {"email": stolen})).json()
+    body = {"challengeId": challenge["challengeId"], "code": await auth.code(stolen)}
+    assert (await thief.post("/verify-email", body)).status_code == 200
+    if primary:
+        assert (await thief.post("/emails/primary", {"email": stolen})).status_code == 200
+    assert (await auth.post("/password/forgot", {"email": stolen})).status_code == 204
+    token = await auth.link_token(stolen)
+    assert (await press(auth, link)).status_code == 200
+    customer = (await project.client.get(f"/customers/{own['customer']['id']}")).json()
+    assert (customer["email"], customer["otherEmails"]) == (address, [])
+    refused = await auth.post("/password/reset", {"token": token, "password": NEW})
+    assert refused.status_code == 401, "a link that was mailed before stops working"
+
+
 @pytest.mark.parametrize("verified", [False, True])
 async def test_nobody_keeps_a_new_address_by_registering_the_old_one(auth, project, alerted, verified):
     address, own, other, link = alerted
