@@ -40,6 +40,8 @@ from postern.web.qr import qr_code
 
 Entered = dict[str, str] | None
 PASSKEY_NAME_LIMIT = 100
+LINK_PURPOSE = "account-link-state"
+"""Purpose of the signature by which a return from a provider belongs to a session."""
 
 
 async def _require_fresh(visit: Visit) -> None:
@@ -412,7 +414,9 @@ async def set_up_totp_by_page(call: Call, request: RawRequest) -> HttpResponse:
         return await _codes(visit, enrolled.codes, after="totp-on")
 
     async def render(visit: Visit, *, problem: Problem | None = None, entered: Entered = None) -> HttpResponse:
-        # After a wrong code, show the same key again: the app has it already.
+        # After a wrong code, show the same key again: the app has it already. Not to a session that has no recent
+        # sign-in, because another one may have begun the set-up.
+        await _require_fresh(visit)
         key = await totp.pending_totp(visit.call) if "code" in (entered or {}) else None
         return await (_totp(visit, key, problem) if key is not None else _back_to_account(visit, problem=problem))
 
@@ -507,7 +511,8 @@ async def connect_by_page(call: Call, request: RawRequest, key: str) -> HttpResp
         body = linking.IdentityLinkRequest(
             redirect_url=account_link_url(call),
             code_challenge=code_challenge(_link_verifier(visit)),
-            state=visit.form_token,
+            # Not the token of the forms: the provider sees it, and it is in URLs.
+            state=visit.call.world.secrets.sign(LINK_PURPOSE, _link_data(visit)),
         )
         started = await linking.begin_identity_link(visit.call, key, body)
         # Not a redirect: browsers check a redirect after a form against its `form-action`, which does not list the
@@ -524,7 +529,7 @@ async def connected_page(
     """Where a provider returns to: connects the account, if this session began it."""
 
     async def render(visit: Visit) -> HttpResponse:
-        if error or not visit.is_own_form({"formToken": state}):
+        if error or not visit.call.world.secrets.verify(LINK_PURPOSE, _link_data(visit), state):
             raise CodeInvalid
         body = msgspec.convert({"code": code, "codeVerifier": _link_verifier(visit)}, linking.IdentityLinkCompletion)
         await linking.finish_identity_link(visit.call, body)
@@ -537,6 +542,10 @@ def _link_verifier(visit: Visit) -> str:
     """The code verifier (RFC 7636 §4.1) with which this session connects accounts."""
     session = f"{visit.call.project_id}|{visit.session.session_id}"
     return visit.call.world.secrets.digest("account-link", session).hex()
+
+
+def _link_data(visit: Visit) -> bytes:
+    return visit.call.project_id.bytes + visit.session.session_id.bytes
 
 
 @page_operation("account/identities/{key}/disconnect", other_statuses=(303,))
