@@ -23,6 +23,7 @@ from postern.identity.oauth.browsers import (
 )
 from postern.identity.organizations import members
 from postern.identity.self_service import operations
+from postern.identity.self_service.authority import names_of_roles
 from postern.identity.self_service.forms import device_name, form_values, text_input
 from postern.identity.self_service.visits import (
     Visit,
@@ -86,6 +87,7 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
     factor_on = customer.mfa_enabled_at is not None
     codes_left = await second_factor.recovery_codes_left(call.db, customer.subject) if factor_on else 0
     memberships = await members.list_my_organizations(call, limit=MEMBERSHIPS_SHOWN)
+    role_names = await names_of_roles(call) if memberships.items else {}
     return await visit.shown(
         "account.html",
         problem=problem,
@@ -162,7 +164,7 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
         organizations=[
             {
                 "name": membership.organization.name,
-                "roles": ", ".join(membership.roles),
+                "roles": ", ".join(role_names.get(key, key) for key in membership.roles),
                 "url": visit.url(f"organizations/{membership.organization.id}"),
                 "leave_url": visit.url(f"account/organizations/{membership.organization.id}/leave"),
             }

@@ -8,6 +8,7 @@ from postern.identity.access.model import Role
 from postern.identity.organizations import members
 from postern.identity.organizations.model import Organization
 from postern.identity.self_service.visits import Visit
+from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Forbidden
 
 MEMBERS = "organization:members"
@@ -68,6 +69,12 @@ class Authority:
         """The roles that the visitor may give, MEMBER first."""
         roles = [role for role in self.known_roles if self.may_assign(role.key)]
         return sorted(roles, key=lambda role: role.key != "MEMBER")
+
+
+async def names_of_roles(call: Call) -> dict[str, str]:
+    """The names of the roles for members of organizations, by key."""
+    roles = await access.list_roles(call, limit=ROLES_READ)
+    return {role.key: role.name for role in roles.items if role.scope == "ORGANIZATION"}
 
 
 async def authority_in(visit: Visit, organization: Organization) -> Authority:
