@@ -83,6 +83,7 @@ PROBLEM_TEXTS: dict[str, Text] = {
     "mfa_still_required": text("You must keep this: your organization or this app requires a second factor."),
     "oauth_consent_missing": text("This app cannot use your account any more."),
     "member_missing": text("This person does not belong to the organization."),
+    "not_your_organization": text("You do not belong to this organization, or it does not exist any more."),
     "member_not_permitted": text("Your role in this organization does not allow this."),
     "role_not_assignable": text("You can give or take only roles that allow no more than your own."),
     "role_unknown": text("This role does not exist any more. Choose another one."),

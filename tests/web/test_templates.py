@@ -128,11 +128,13 @@ ACCOUNT |= {
     "suspended": True,
     "kept": {H: H},
     "may": dict.fromkeys(("members", "domains", "sign_in", "plan"), True),
-    "people": [
+    "members": [
         {**dict.fromkeys(("name", "email", "roles", "role_url", "remove_url"), H), "own": own, "changeable": True}
         for own in (True, False)
     ],
-    "invitations": [{**dict.fromkeys(("email", "detail", "resend_url", "revoke_url"), H), "failed": True}],
+    "invitations": [
+        {**dict.fromkeys(("email", "detail", "resend_url", "revoke_url"), H), "failed": True, "changeable": True}
+    ],
     "roles": [dict.fromkeys(("name", "description", "permissions"), H)],
     "role_choices": [{"value": H, "label": H}],
     "domains": [

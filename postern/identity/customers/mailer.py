@@ -50,10 +50,10 @@ async def _known_ip_addresses(call: Call, email_key: str) -> list[str]:
 
 MAIL_POLICY = MailPolicy(
     code_purposes=frozenset(("SIGN_UP", "CODE", "VERIFY")),
-    link_purposes=frozenset(("LINK", "RESET")),
+    link_purposes=frozenset(("LINK", "RESET", "INVITATION")),
     known_ip_addresses=_known_ip_addresses,
 )
-"""The codes and links that customers request by mail; an address is passed as its lookup key."""
+"""The codes, links and invitations that customers request by mail; an address is passed as its lookup key."""
 
 
 class SealedMail(Record):

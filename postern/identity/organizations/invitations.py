@@ -334,6 +334,14 @@ async def lock_invitation(tx: Transaction, call: Call, organization_id: UUID, id
     return row
 
 
+async def require_invitation(call: Call, organization_id: UUID, id: UUID) -> OrganizationInvitation:
+    """An invitation of an organization. Raises OrganizationInvitationMissing."""
+    row = await invitation_store.get_invitation(call.db, project_id=call.project_id, id=id)
+    if row is None or row.organization_id != organization_id:
+        raise OrganizationInvitationMissing
+    return _as_view(row, call)
+
+
 def require_action_allowed(row: OrganizationInvitationRow, call: Call, action: InvitationAction) -> None:
     """Raise InvitationClosed if the current status of the invitation does not allow `action`."""
     status = row.status_at(call.now)

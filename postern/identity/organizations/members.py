@@ -17,6 +17,7 @@ from postern.identity.organizations.model import (
     LastOwner,
     MemberRow,
     NewOrganizationMember,
+    NotYourOrganization,
     Organization,
     OrganizationMember,
     OrganizationMemberChange,
@@ -176,14 +177,14 @@ async def leave_organization(call: Call, id: UUID) -> Removed:
 
 
 async def require_membership(call: Call, organization_id: UUID) -> Organization:
-    """The organization of which the signed-in customer is a member. Raises OrganizationMemberMissing if there is none
-    with this id, or the customer does not belong to it."""
+    """The organization of which the signed-in customer is a member. Raises NotYourOrganization if there is none with
+    this id, or the customer does not belong to it."""
     customer_id, _ = bearer_of(call)
     row = await store.get_member(
         call.db, project_id=call.project_id, organization_id=organization_id, customer_id=customer_id
     )
     if row is None:
-        raise OrganizationMemberMissing
+        raise NotYourOrganization
     return await require_organization(call.db, call, organization_id)
 
 

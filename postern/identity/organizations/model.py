@@ -138,6 +138,10 @@ class OrganizationMissing(Missing):
     """There is no such organization."""
 
 
+class NotYourOrganization(Missing):
+    """You do not belong to this organization, or it does not exist any more."""
+
+
 class OrganizationMemberMissing(Missing, code="member_missing"):
     """This customer is not a member of the organization."""
 

@@ -20,6 +20,7 @@ from postern.identity.organizations.model import (
     OrganizationChange,
     OrganizationDomainChange,
     OrganizationDomainMissing,
+    OrganizationInvitation,
     OrganizationMember,
     OrganizationMemberChange,
 )
@@ -33,6 +34,7 @@ from postern.identity.self_service.authority import (
     authority_in,
 )
 from postern.identity.self_service.forms import check_inputs, choice_input, form_values, text_input
+from postern.identity.self_service.invitation_limits import require_mail_allowed
 from postern.identity.self_service.visits import Visit, form_operation, page_operation, show, submit
 from postern.identity.sso import operations as sso
 from postern.kernel.http.call import Call
@@ -46,6 +48,8 @@ PEOPLE_SHOWN = 25
 """Members on one page."""
 LIST_SHOWN = 100
 """Invitations, domains and connections on the page."""
+MINUTES_DIGITS = 6
+"""Maximum number of digits of a number of minutes."""
 Render = Callable[..., Awaitable[HttpResponse]]
 Entered = dict[str, str] | None
 DONE = {
@@ -112,13 +116,13 @@ def _organization(organization_id: UUID) -> Render:
                 "sign_in": SIGN_IN in authority.permissions,
                 "plan": PLAN in authority.permissions,
             },
-            kept={name: visit.query[name] for name in ("lang", "returnUrl") if visit.query.get(name)},
+            kept=visit.kept,
             self_url=visit.url(_path(organization_id)),
             invite_url=visit.url(_path(organization_id, "/invitations")),
             domain_url=visit.url(_path(organization_id, "/domains")),
             rules_url=visit.url(_path(organization_id, "/rules")),
             entered=(entered or {}).get("email", ""),
-            **(await _people(visit, authority, names)),
+            **(await _members(visit, authority, names)),
             **(await _domains(visit, authority)),
             **(await _sign_in(visit, authority)),
             **(await _plan(visit, authority)),
@@ -127,10 +131,10 @@ def _organization(organization_id: UUID) -> Render:
     return render
 
 
-async def _people(visit: Visit, authority: Authority, names: dict[str, str]) -> dict[str, Any]:
+async def _members(visit: Visit, authority: Authority, names: dict[str, str]) -> dict[str, Any]:
     """The values of people, invitations and roles; empty without the permission."""
-    organization_id, q = authority.organization.id, visit.query.get("q", "").strip()[:300]
-    shown: dict[str, Any] = {"q": q, "people": [], "more_url": "", "invitations": [], "roles": [], "role_choices": []}
+    organization_id, q = authority.organization.id, visit.query.get("q", "").replace("\0", "").strip()[:300]
+    shown: dict[str, Any] = {"q": q, "members": [], "more_url": "", "invitations": [], "roles": [], "role_choices": []}
     if MEMBERS not in authority.permissions:
         return shown
     page = await members.list_organization_members(
@@ -138,7 +142,7 @@ async def _people(visit: Visit, authority: Authority, names: dict[str, str]) -> 
     )
     if page.next_cursor:
         shown["more_url"] = visit.url(_path(organization_id), cursor=page.next_cursor, **({"q": q} if q else {}))
-    shown["people"] = [
+    shown["members"] = [
         {
             "name": member.name or member.email or str(member.customer_id),
             "email": (member.email or "") if member.name else "",
@@ -162,6 +166,7 @@ async def _people(visit: Visit, authority: Authority, names: dict[str, str]) -> 
                 time=visit.moment(invitation.expires_at),
             ),
             "failed": invitation.mail_problem is not None,
+            "changeable": authority.may_assign(invitation.role),
             "resend_url": visit.url(_path(organization_id, f"/invitations/{invitation.id}/resend")),
             "revoke_url": visit.url(_path(organization_id, f"/invitations/{invitation.id}/revoke")),
         }
@@ -370,6 +375,15 @@ async def remove_member_by_page(
 # Invitations.
 
 
+async def _invitation(visit: Visit, organization_id: UUID, id: UUID) -> OrganizationInvitation:
+    """An invitation that the visitor may send again or withdraw. Raises MemberNotPermitted, RoleNotAssignable and
+    OrganizationInvitationMissing."""
+    authority = await _authority(visit, organization_id, MEMBERS)
+    invitation = await invitations.require_invitation(visit.call, organization_id, id)
+    authority.require_assignable([invitation.role])
+    return invitation
+
+
 @form_operation(f"{ORGANIZATION}/invitations", other_statuses=(303,))
 async def invite_by_page(call: Call, request: RawRequest, organization_id: UUID) -> HttpResponse:
     """Invite an address to the organization."""
@@ -379,9 +393,9 @@ async def invite_by_page(call: Call, request: RawRequest, organization_id: UUID)
         role = form.get("role") or "MEMBER"
         authority.require_assignable([role])
         body = {"email": form["email"].strip(), "role": role, "invitedByEndUserId": str(visit.customer.id)}
-        await invitations.create_organization_invitation(
-            visit.call, organization_id, msgspec.convert(body, NewOrganizationInvitation)
-        )
+        invitation = msgspec.convert(body, NewOrganizationInvitation)
+        await require_mail_allowed(visit, invitation.email)
+        await invitations.create_organization_invitation(visit.call, organization_id, invitation)
         return visit.done(_path(organization_id), "invited")
 
     return await submit(call, request, _path(organization_id), act, _organization(organization_id))
@@ -392,7 +406,8 @@ async def resend_invitation_by_page(call: Call, request: RawRequest, organizatio
     """Send an invitation again."""
 
     async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
-        await _authority(visit, organization_id, MEMBERS)
+        invitation = await _invitation(visit, organization_id, id)
+        await require_mail_allowed(visit, invitation.email)
         await invitations.resend_organization_invitation(visit.call, organization_id, id)
         return visit.done(_path(organization_id), "resent")
 
@@ -404,7 +419,7 @@ async def revoke_invitation_by_page(call: Call, request: RawRequest, organizatio
     """Withdraw an invitation."""
 
     async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
-        await _authority(visit, organization_id, MEMBERS)
+        await _invitation(visit, organization_id, id)
         await invitations.revoke_organization_invitation(visit.call, organization_id, id)
         return visit.done(_path(organization_id), "revoked")
 
@@ -512,7 +527,9 @@ def _rules(organization_id: UUID) -> Render:
             stored = "" if minutes[name] is None else str(minutes[name])
             value = (entered or {}).get(name, stored)
             hint = text("Empty: no limit of the organization")
-            return text_input(name, label, value=value, required=False, maxlength=6, inputmode="numeric", hint=hint)
+            return text_input(
+                name, label, value=value, required=False, maxlength=MINUTES_DIGITS, inputmode="numeric", hint=hint
+            )
 
         requirements = [
             {
@@ -583,6 +600,7 @@ def _minutes(entered: str) -> int | None:
     number = entered.strip()
     if not number:
         return None
-    if not (number.isascii() and number.isdigit()):
+    # The length first: Python refuses to convert very long numbers.
+    if len(number) > MINUTES_DIGITS or not (number.isascii() and number.isdigit()):
         raise Invalid
     return int(number)

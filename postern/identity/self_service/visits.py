@@ -90,6 +90,11 @@ class Visit:
         return page_url(self.call, page, self.return_url, **parameters)
 
     @property
+    def kept(self) -> dict[str, str]:
+        """The parameters that `url` keeps, for forms that replace the query of their URL."""
+        return kept_parameters(self.call, self.return_url)
+
+    @property
     def form_token(self) -> str:
         """The token that the forms of these pages carry (CSRF)."""
         return self.call.world.secrets.sign(FORM_PURPOSE, self.call.project_id.bytes + self.session.session_id.bytes)
@@ -148,13 +153,14 @@ Render = Callable[..., Awaitable[HttpResponse]]
 
 def page_url(call: Call, page: str, return_url: str, **parameters: str) -> str:
     """The path of a page with its parameters."""
-    language = chosen_language(call.origin)
-    query = {
-        **parameters,
-        **({"lang": language} if language else {}),
-        **({"returnUrl": return_url} if return_url else {}),
-    }
+    query = {**parameters, **kept_parameters(call, return_url)}
     return f"/projects/{call.project_id}/auth/pages/{page}{'?' if query else ''}{urlencode(query)}"
+
+
+def kept_parameters(call: Call, return_url: str) -> dict[str, str]:
+    """The parameters that go from page to page: the language that was chosen, and the way back to the app."""
+    language = chosen_language(call.origin)
+    return {**({"lang": language} if language else {}), **({"returnUrl": return_url} if return_url else {})}
 
 
 def replace_language(call: Call) -> Call:

@@ -92,7 +92,7 @@ ACCOUNT_VALUES |= {
     "suspended": False,
     "kept": {"lang": "de"},
     "may": dict.fromkeys(("members", "domains", "sign_in", "plan"), True),
-    "people": [
+    "members": [
         {
             "name": EMAIL,
             "email": EMAIL,
@@ -109,6 +109,7 @@ ACCOUNT_VALUES |= {
             "email": EMAIL,
             "detail": text("As {role}, valid until {time}", role="billing-administrator", time=TIME),
             "failed": True,
+            "changeable": True,
             "resend_url": "/x",
             "revoke_url": "/x",
         }

@@ -15,11 +15,11 @@ async def acme(auth, directory):
     """An organization with an owner, an administrator and a member, and a browser of each, by role."""
     await auth.settings(redirectUrls=[APP_URL], appName="Northwind")
     organization = await directory.organization("Acme & Sons")
-    people = {}
+    browsers = {}
     for role in ("OWNER", "ADMIN", "MEMBER"):
         customer = await directory.member(organization, role, name=f"{role.title()} Person")
-        people[role] = (customer, Visitor(auth))
-    return organization, people
+        browsers[role] = (customer, Visitor(auth))
+    return organization, browsers
 
 
 def path_of(organization, more=""):
@@ -32,12 +32,12 @@ async def entered(person, organization, more=""):
 
 
 async def test_a_member_without_permission_sees_a_plain_page(auth, acme, directory):
-    organization, people = acme
-    page = await entered(people["MEMBER"], organization)
+    organization, browsers = acme
+    page = await entered(browsers["MEMBER"], organization)
     assert heading(page) == "Acme & Sons"
     assert "Your role does not allow you to manage this organization." in html.unescape(page.text)
     assert "Owner Person" not in page.text
-    owner, browser = people["OWNER"][0], people["MEMBER"][1]
+    owner, browser = browsers["OWNER"][0], browsers["MEMBER"][1]
     for more in (f"/members/{owner['id']}", f"/members/{owner['id']}/remove", "/rules"):
         refused = await browser.open(path_of(organization, more))
         assert refused.response.status_code == 403
@@ -53,16 +53,16 @@ async def test_a_member_without_permission_sees_a_plain_page(auth, acme, directo
 
 
 async def test_people_are_found_changed_and_removed(auth, acme, directory):
-    organization, people = acme
-    page = await entered(people["ADMIN"], organization)
-    browser = people["ADMIN"][1]
-    member, owner = people["MEMBER"][0], people["OWNER"][0]
+    organization, browsers = acme
+    page = await entered(browsers["ADMIN"], organization)
+    browser = browsers["ADMIN"][1]
+    member, owner = browsers["MEMBER"][0], browsers["OWNER"][0]
     assert "3 people" in page.text
     assert any(f"/members/{member['id']}" in link for link in page.links)
     assert not any(f"/members/{owner['id']}" in link for link in page.links), "an administrator cannot change an owner"
-    found = await browser.open(path_of(organization), q="MEMBER pers")
-    assert "Member Person" in found.text
-    assert "Owner Person" not in found.text
+    matches = await browser.open(path_of(organization), q="MEMBER pers")
+    assert "Member Person" in matches.text
+    assert "Owner Person" not in matches.text
     assert "Nobody matches" in (await browser.open(path_of(organization), q="<nobody>")).text
     change = await browser.open(path_of(organization, f"/members/{member['id']}"))
     assert 'value="OWNER"' not in change.text
@@ -71,20 +71,20 @@ async def test_people_are_found_changed_and_removed(auth, acme, directory):
         assert refused.response.status_code == status
     changed = await browser.submit(change, f"/members/{member['id']}", role="ADMIN")
     assert done_of(changed) == "The role was changed."
-    for more in (f"/members/{owner['id']}", f"/members/{people['ADMIN'][0]['id']}"):
+    for more in (f"/members/{owner['id']}", f"/members/{browsers['ADMIN'][0]['id']}"):
         assert (await browser.open(path_of(organization, more))).response.status_code == 403
     removal = await browser.open(path_of(organization, f"/members/{member['id']}/remove"))
     assert done_of(await browser.submit(removal, "/remove")).startswith("The person no longer belongs")
     assert (await browser.submit(removal, "/remove")).response.status_code == 404, "sent twice"
     log = (await auth.project.developer.get(f"/account/audit-log?projectId={auth.project.id}")).json()["data"]
     entry = next(entry for entry in log if entry["action"] == "member.removed")
-    assert (entry["actorType"], entry["actorId"]) == ("CUSTOMER", people["ADMIN"][0]["id"])
+    assert (entry["actorType"], entry["actorId"]) == ("CUSTOMER", browsers["ADMIN"][0]["id"])
 
 
 async def test_a_permission_that_is_lost_before_the_form_is_sent(auth, acme):
-    organization, people = acme
-    admin, browser = people["ADMIN"]
-    page = await entered(people["ADMIN"], organization)
+    organization, browsers = acme
+    admin, browser = browsers["ADMIN"]
+    page = await entered(browsers["ADMIN"], organization)
     path = f"/b2b/organizations/{organization['id']}/members/{admin['id']}"
     assert (await auth.project.client.patch(path, {"roles": ["MEMBER"]})).status_code == 200
     address = new_address()
@@ -101,9 +101,9 @@ async def test_a_permission_that_is_lost_before_the_form_is_sent(auth, acme):
 async def test_people_are_invited(auth, acme, clock):
     from datetime import timedelta
 
-    organization, people = acme
-    page = await entered(people["OWNER"], organization)
-    browser, address = people["OWNER"][1], new_address()
+    organization, browsers = acme
+    page = await entered(browsers["OWNER"], organization)
+    browser, address = browsers["OWNER"][1], new_address()
     wrong = await browser.submit(page, "/invitations", email="nonsense", role="MEMBER")
     assert (wrong.response.status_code, 'value="nonsense"' in wrong.text) == (400, True)
     invited = await browser.submit(page, "/invitations", email=address, role="ADMIN")
@@ -120,9 +120,9 @@ async def test_people_are_invited(auth, acme, clock):
 
 
 async def test_domains_are_added_confirmed_and_removed(acme, directory):
-    organization, people = acme
-    page = await entered(people["OWNER"], organization)
-    browser = people["OWNER"][1]
+    organization, browsers = acme
+    page = await entered(browsers["OWNER"], organization)
+    browser = browsers["OWNER"][1]
     refused = await browser.submit(page, "/domains", domain="gmail.com")
     assert problem_of(refused) == "Anyone can get an address at this domain. Use a domain of your own."
     added = await browser.submit(page, "/domains", domain="acme-pages.example")
@@ -142,9 +142,9 @@ async def test_domains_are_added_confirmed_and_removed(acme, directory):
 
 
 async def test_the_sign_in_rules_change(auth, acme):
-    organization, people = acme
-    page = await entered(people["OWNER"], organization, "/rules")
-    browser = people["OWNER"][1]
+    organization, browsers = acme
+    page = await entered(browsers["OWNER"], organization, "/rules")
+    browser = browsers["OWNER"][1]
     assert (await browser.submit(page, "/rules", lifetime="", idle="")).response.status_code == 400, "no method"
     methods = {"methodPASSWORD": "1", "methodPASSKEY": "1"}
     wrong = await browser.submit(page, "/rules", lifetime="soon", idle="", **methods)
@@ -186,11 +186,11 @@ async def test_a_role_of_the_project_permits_a_part(auth, acme, directory):
 
 
 async def test_the_plan_is_shown(auth, acme):
-    organization, people = acme
+    organization, browsers = acme
     client = auth.project.client
     await client.post("/b2b/features", {"key": "seats", "name": "Seats", "type": "LIMIT"})
     plan = {"key": "pro", "name": "Professional", "features": [{"featureKey": "seats", "limit": 20}]}
     await client.post("/b2b/plans", plan)
     await client.put(f"/b2b/organizations/{organization['id']}/plan", {"planKey": "pro"})
-    page = await entered(people["OWNER"], organization)
+    page = await entered(browsers["OWNER"], organization)
     assert all(part in page.text for part in ("Professional", "Seats", "Up to 20", "Not set up."))
