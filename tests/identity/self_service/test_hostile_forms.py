@@ -116,3 +116,8 @@ async def test_an_organization_of_others_is_named_as_such(auth, owned, directory
     assert page.response.status_code == 404
     assert problem_of(page) == "You do not belong to this organization, or it does not exist any more."
     assert "Secret name" not in page.text
+
+
+async def test_the_button_that_deletes_looks_dangerous(visitor, address):
+    page = await visitor.sign_in(address, path="account/delete")
+    assert '<button class="danger">' in page.text
