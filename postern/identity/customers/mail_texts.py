@@ -5,6 +5,7 @@ or link of a mail is not a variable but a block that the mail must have, so that
 rendered as plain text in the render processes and escaped by the layout. If that fails, the built-in text is sent.
 """
 
+import re
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
@@ -55,6 +56,8 @@ VARIABLES = {
     "reason": "Why a member of the team acts as the customer, as that member wrote it.",
 }
 """What the variables of mails mean."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""Control characters except tabs and line breaks."""
 
 
 class FailedText(Record):
@@ -213,6 +216,12 @@ async def _render_texts(
         await rendering.call(str(project_id), "render_texts", texts, variables, RENDERED_CHARACTERS, size=size),
     )
     rendered = [shown.strip() for shown in rendered]
+    # The subject is shown on one line, as `render_parts` does. Neither headers nor the database take the others.
+    for (path, _), shown in zip(texts, [" ".join(rendered[0].split()), *rendered[1:]], strict=True):
+        if _CONTROLS.search(shown):
+            raise Invalid.at(
+                path, "The text has control characters when it is rendered; remove them.", "control_character"
+            )
     if not rendered[0]:
         raise Invalid.at("/subject", "The subject is empty when it is rendered.", "required")
     if len(rendered[0]) > SUBJECT_CHARACTERS:

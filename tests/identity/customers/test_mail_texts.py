@@ -144,6 +144,9 @@ FAULTS = [
     ("an attribute", {"footer": "{{ app.x }}"}, "/footer", "unknown_variable"),
     ("syntax", {"subject": "{% if %}"}, "/subject", "template_invalid"),
     ("empty", {"subject": "{% if not app %}x{% endif %}"}, "/subject", "required"),
+    ("NUL", {"footer": "{{ '\\u0000' }}x"}, "/footer", "control_character"),
+    ("a control character in a header", {"subject": "Hello {{ '\\u0080' }}x"}, "/subject", "control_character"),
+    ("as it is", {"subject": "Hello \x1b[1m"}, "/subject", "control_character"),
     ("long subject", {"subject": "{% for i in range(300) %}x{% endfor %}"}, "/subject", "too_long"),
     (
         "long text",
