@@ -654,6 +654,7 @@ async def _external_identity(
         nonce=None if row.kind in WITHOUT_NONCE else flow.nonce,
     )
     _require_strength(row, claims, call.now)
+    token_claims = claims
     claims = await oidc.with_user_info(call.world, metadata, tokens, claims)
     email = claims.get("email") if isinstance(claims.get("email"), str) else None
     return ExternalIdentity(
@@ -662,7 +663,7 @@ async def _external_identity(
         subject=social.subject_of(row.kind, claims),
         email=email,
         email_verified=email is not None
-        and (social.is_email_verified(row.kind, claims) or _is_trusted(row, claims["iss"], email)),
+        and (social.is_email_verified(row.kind, claims, token_claims) or _is_trusted(row, claims["iss"], email)),
         name=_display_name(claims) or (user_name if row.kind == "APPLE" else None),
     )
 

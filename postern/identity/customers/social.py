@@ -171,14 +171,16 @@ def subject_of(kind: str, claims: dict[str, Any]) -> str:
     return f"{team}-{claims['sub']}"
 
 
-def is_email_verified(kind: str, claims: dict[str, Any]) -> bool:
-    """Whether the provider says that it has verified the address in these claims.
+def is_email_verified(kind: str, claims: dict[str, Any], token_claims: dict[str, Any]) -> bool:
+    """Whether the provider says that it has verified the address in `claims`, which are those of the ID token
+    (`token_claims`) with those of UserInfo.
 
     Microsoft has no `email_verified`: an administrator of any tenant can set any address. The optional claim `xms_edov`
-    says that the tenant owns the domain of the address.
+    says that the tenant owns the domain of the address beside it, not of the one in a profile, which UserInfo has.
     """
     if kind == "MICROSOFT":
-        return claims.get("xms_edov") in (True, "1", "true")  # Microsoft sends it as a number, too.
+        # Microsoft sends it as a number, too.
+        return "email" in token_claims and token_claims.get("xms_edov") in (True, "1", "true")
     verified = claims.get("email_verified")
     return verified is True or verified == "true"
 

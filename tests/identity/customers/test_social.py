@@ -207,6 +207,16 @@ async def test_microsoft_addresses_count_only_if_the_tenant_owns_the_domain(auth
     assert (customer["emailVerifiedAt"] is not None) == verified
 
 
+async def test_microsoft_says_nothing_about_addresses_outside_the_id_token(auth, provider):
+    """`xms_edov` is about the claim `email` beside it, not about the address of a profile, which UserInfo has."""
+    browser = await browser_of(auth, provider, "MICROSOFT")
+    subject = uuid4().hex
+    provider.userinfo = {"sub": subject, "email": new_address(), "xms_edov": True}
+    for claims in ({"xms_edov": True}, {}):
+        customer = (await browser.sign_in(sub=subject, **claims))["customer"]
+        assert customer["emailVerifiedAt"] is None
+
+
 @pytest.mark.parametrize(
     ("user", "name"),
     [
