@@ -190,10 +190,10 @@ async def sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        email, _ = rules.read_email(form["email"])
         if sso := await call.world.hooks.sso_entry_of_address(call, form["email"]):
             return await _sso_page(call, flow, sso)
         if "password" not in form:
-            email, _ = rules.read_email(form["email"])
             return await hosted_page(call, "credentials.html", flow, email=email)
         body = msgspec.convert({"email": form["email"], "password": form["password"]}, sign_in.PasswordSignIn)
         return await _next_page(call, flow, await sign_in.sign_in_customer(call, body))
@@ -541,8 +541,9 @@ async def _process_form(
         problem = Invalid()
     except Problem as raised:
         problem = raised
-    if template == "credentials.html" and "password" not in form:
-        template = "sign-in.html"  # The address itself is wrong.
+    wrong_address = any(error.path == "/email" for error in problem.errors or [])
+    if template == "credentials.html" and ("password" not in form or wrong_address):
+        template = "sign-in.html"  # The next page cannot correct the address.
     return await hosted_page(
         call,
         template,

@@ -56,6 +56,19 @@ async def test_an_address_that_is_none_is_asked_for_again(browser):
     assert 'id="password"' not in page.text
 
 
+async def test_a_form_with_address_and_password_still_works(auth, browser):
+    """Pages that were open, or saved, when the sign-in asked for both."""
+    address = new_address()
+    await auth.signed_up(address)
+    first = await browser.open("sign-in", **FLOW)
+    await redeemed(auth, await browser.submit(first, email=address, password=GOOD))
+    wrong = await browser.submit(first, email=address, password="not this one")
+    assert (wrong.response.status_code, 'id="password"' in wrong.text) == (401, True)
+    for email in ("", "ada"):
+        page = await browser.submit(first, email=email, password=GOOD)
+        assert (page.response.status_code, 'id="email"' in page.text) == (400, True), "the address can be corrected"
+
+
 async def test_the_page_is_shown_in_another_language_for_the_same_address(browser):
     page = await asked(browser, "ada@example.com")
     german = await browser.submit(page, f"{browser.base}/sign-in?lang=de", switch="de")
