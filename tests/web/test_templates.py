@@ -150,7 +150,9 @@ ACCOUNT |= {
     "rules": [H],
     "features": [dict.fromkeys(("name", "limit"), H)],
 }
-HOSTED |= ACCOUNT
+SETUP = HOSTED
+"""The values of the pages of setup links, some of which have the same names as those of the account pages."""
+HOSTED = {**HOSTED, **ACCOUNT}
 MESSAGE = {
     **dict.fromkeys(("id", "subject", "sender", "mail_from", "text"), H),
     "captured_at": NOW,
@@ -186,7 +188,8 @@ PAGES = [name for name in NAMES if name not in PARTIALS and not name.startswith(
 
 
 def values_of(name: str) -> dict[str, Any]:
-    return {"title": HOSTILE, "site": HOSTILE, "error": HOSTILE, "language": "de", **(VALUES.get(name) or HOSTED)}
+    hosted = SETUP if name.startswith("hosted/setup") else HOSTED
+    return {"title": HOSTILE, "site": HOSTILE, "error": HOSTILE, "language": "de", **(VALUES.get(name) or hosted)}
 
 
 def test_every_template_has_test_values():

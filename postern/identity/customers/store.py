@@ -192,7 +192,8 @@ async def delete_other_address(tx: Transaction, *, project_id: UUID, customer_id
 # Delete the secondary addresses that were added since a Unix time in seconds; returns their identifiers.
 @statement("""
     delete from customer_other_addresses
-    where project_id = %(project_id)s and customer_id = %(customer_id)s and created_at >= to_timestamp(%(since)s::float8)
+    where project_id = %(project_id)s and customer_id = %(customer_id)s
+      and created_at >= to_timestamp(%(since)s::float8)
     returning identifier
 """)
 async def delete_other_addresses_since(

@@ -28,6 +28,11 @@ def heading(page: Page) -> str:
     return html.unescape(match[1]).strip()
 
 
+def asks_to_sign_in(page: Page) -> bool:
+    """Whether a page is the first one of a sign-in."""
+    return any("/sign-in" in action for action in page.actions)
+
+
 def problem_of(page: Page) -> str:
     """The message of the error on a page; "" for none."""
     match = re.search(r'role="alert" id="error">(.*?)</p>', page.text, re.DOTALL)
@@ -83,7 +88,7 @@ class Visitor:
     async def sign_in(self, address: str, password: str = GOOD, path: str = "account", **query: str) -> Page:
         """Open a page, sign in, and return the page to which the sign-in leads."""
         page = await self.open(path, **query)
-        assert "password" in page.labels, page.text
+        assert asks_to_sign_in(page), page.text
         return await self.submit(page, "/sign-in", email=address, password=password)
 
 
