@@ -231,14 +231,13 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "forgot_url": "/x",
         "texts": PageTexts(footer="Northwind Coffee GmbH, Speicherstadt 4, 20457 Hamburg"),
         "providers": [{"name": provider, "url": "/x", "icon": provider.upper()} for provider in PROVIDERS],
-        **setup_values(),
         "qr": {"size": 20, "path": "M0 0h1v1z"},
         "foot_links": [{"url": "/x", "text": PROBLEM_TEXTS["customer_banned"]}] * 3,
         "until": {"iso": "2026-01-31T12:00:00Z", "text": "12:00 UTC"},
         "accepted_links": [],
         "languages": languages,
         "language_name": LANGUAGES[language],
-        **ACCOUNT_VALUES,
+        **(setup_values() if name.startswith("setup") else ACCOUNT_VALUES),
     }
     html = str(page(f"hosted/{name}", language=language, **values).content)
     theme = style_of(theme_of("#0a7d55", ThemeSettings()))

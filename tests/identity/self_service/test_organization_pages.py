@@ -124,7 +124,7 @@ async def test_domains_are_added_confirmed_and_removed(acme, directory):
     page = await entered(browsers["OWNER"], organization)
     browser = browsers["OWNER"][1]
     refused = await browser.submit(page, "/domains", domain="gmail.com")
-    assert problem_of(refused) == "Anyone can get an address at this domain. Use a domain of your own."
+    assert problem_of(refused) == "Anyone can get an address at this domain. Enter the domain of your organization."
     added = await browser.submit(page, "/domains", domain="acme-pages.example")
     assert done_of(added).startswith("The domain was added.")
     assert "postern-verification=" in added.text
