@@ -14556,7 +14556,7 @@ class AsyncPages:
         timeout: float | None = None,
     ) -> str:
         """End all sessions of a customer who did not sign in, and remove the password and what was added since:
-        passkeys, a second factor, accounts at providers, a new address.
+        passkeys, a second factor, accounts at providers, new addresses.
 
         Shows the form for a new password, if the customer had one.
 

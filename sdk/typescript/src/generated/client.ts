@@ -5402,7 +5402,7 @@ export interface PagesApi {
   deniedSignIn(params?: PagesDeniedSignInParams, options?: RequestOptions): Promise<string>;
   /**
    * End all sessions of a customer who did not sign in, and remove the password and what was added since: passkeys, a
-   * second factor, accounts at providers, a new address
+   * second factor, accounts at providers, new addresses
    *
    * Shows the form for a new password, if the customer had one.
    *
