@@ -18,6 +18,8 @@ const settings = {
   defaultLanguage: null,
   pageTexts: { en: null, de: null, es: null, fr: null, pt: null, ja: null },
   clientRegistration: "OFF",
+  accountDeletion: true,
+  hooks: [],
   theme: {
     light: { accent: null, page: null, card: null, ink: null, muted: null, line: null },
     dark: { accent: null, page: null, card: null, ink: null, muted: null, line: null },
