@@ -86,6 +86,7 @@ ONE_LANGUAGE = {
     "operations.md": "commands of an operator",
     "mail-server.md": "settings of a server",
     "security.md": "one request",
+    "customer-mails.md": "texts that developers change by hand",
     "sdk-typescript.md": "a TypeScript client",
 }
 

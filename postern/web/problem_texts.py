@@ -23,6 +23,7 @@ PROBLEM_TEXTS: dict[str, Text] = {
     "sso_required": text("Sign in with your organization’s sign-in. If that does not work, ask its administrator."),
     "no_sign_on_here": text("No organization uses single sign-on for this e-mail domain. Sign in another way."),
     "sign_in_blocked": text("This account is not allowed to sign in."),
+    "hook_failed": text("Signing in does not work at the moment. Try again in a minute."),
     "hook_refused": text("This app does not allow this account. If you think that is wrong, contact its support."),
     "customer_banned": text("This account is blocked."),
     "password_breached": text("This password has appeared in a data breach. Choose another one."),

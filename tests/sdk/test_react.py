@@ -94,6 +94,8 @@ def test_a_visitor_signs_in_and_returns_to_the_page(site):
     site.open("?theme=light")
     browser.click("Sign in")
     browser.fill("email", EMAIL)
+    browser.press("Enter")
+    browser.wait("document.getElementById('password')")
     browser.fill("password", PASSWORD)
     browser.press("Enter")
     browser.wait_for(EMAIL)

@@ -51,7 +51,12 @@ async def list_my_emails(call: Call) -> list[OwnAddress]:
     ]
 
 
-@post(EMAILS, accepts=CUSTOMER, problems=[NotFresh, PrimaryAddressUnverified, TooManyAddresses, TooManyRequests])
+@post(
+    EMAILS,
+    accepts=CUSTOMER,
+    problems=[NotFresh, PrimaryAddressUnverified, TooManyAddresses, TooManyRequests],
+    example=EXAMPLE,
+)
 async def add_my_email(call: Call, data: EmailOnly) -> ChallengeSent:
     """Send a code to a further address. `verify-email` takes the code and adds the address to your account.
 

@@ -132,6 +132,7 @@ class SignInHook(Record):
     on_failure: FailureRule
     """What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503 `hook_failed`."""
     timeout_ms: int
+    """How long a call may take, in milliseconds."""
     previous_secret_expires_at: Moment | None
     failures: int
     """Number of successive failures; 0 if the last call succeeded."""
@@ -177,6 +178,7 @@ class NewSignInHook(Body):
     active: bool = True
     on_failure: FailureRule = "REFUSE"
     timeout_ms: TimeoutMs = 2_000
+    """How long a call may take, in milliseconds."""
 
 
 class SignInHookChange(Body):
@@ -186,6 +188,7 @@ class SignInHookChange(Body):
     active: bool | UnsetType = UNSET
     on_failure: FailureRule | UnsetType = UNSET
     timeout_ms: TimeoutMs | UnsetType = UNSET
+    """How long a call may take, in milliseconds."""
 
 
 class HookSecretRotation(Body):

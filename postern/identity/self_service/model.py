@@ -24,6 +24,7 @@ class AccountExport(Record):
     """Everything that is kept about an account."""
 
     exported_at: Moment
+    """When this copy was made."""
     account: CurrentCustomer
     phone_verified_at: Moment | None
     last_sign_in_at: Moment | None
@@ -34,4 +35,5 @@ class AccountExport(Record):
     sessions: list[OwnSession]
     organizations: list[OrganizationMembership]
     connected_apps: list[OAuthConsent]
+    """The apps that may use the account, and what they may do."""
     events: list[ExportedEvent]

@@ -702,6 +702,7 @@ class AccountExport(Record, frozen=True, kw_only=True):
     """Everything that is kept about an account."""
 
     exported_at: datetime
+    """When this copy was made."""
     account: CurrentCustomer
     """The account."""
     phone_verified_at: datetime | None
@@ -719,6 +720,7 @@ class AccountExport(Record, frozen=True, kw_only=True):
     organizations: list[OrganizationMembership]
     """The 50 receivers that reported the most messages."""
     connected_apps: list[OAuthConsent]
+    """The apps that may use the account, and what they may do."""
     events: list[ExportedEvent]
     """Names of events, or the events."""
 
@@ -6790,6 +6792,7 @@ class SignInHook(Record, frozen=True, kw_only=True):
     `hook_failed`.
     """
     timeout_ms: int
+    """How long a call may take, in milliseconds."""
     previous_secret_expires_at: datetime | None
     """Until when the previous secret also signs deliveries (UTC); null if there is none."""
     failures: int
@@ -6837,6 +6840,7 @@ class SignInHookWithSecret(Record, frozen=True, kw_only=True):
     `hook_failed`.
     """
     timeout_ms: int
+    """How long a call may take, in milliseconds."""
     previous_secret_expires_at: datetime | None
     """Until when the previous secret also signs deliveries (UTC); null if there is none."""
     failures: int

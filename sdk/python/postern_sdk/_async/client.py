@@ -16795,7 +16795,7 @@ class AsyncSignInHooks:
             active: Whether the record is active. Default: `true`.
             on_failure: What happens without a valid answer in time. `CONTINUE`: as if there was no hook.
                 `REFUSE`: 503 `hook_failed`. Default: `"REFUSE"`.
-            timeout_ms: timeout_ms
+            timeout_ms: How long a call may take, in milliseconds. Default: `2000`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -16859,7 +16859,7 @@ class AsyncSignInHooks:
             active: Whether the record is active.
             on_failure: What happens without a valid answer in time. `CONTINUE`: as if there was no hook.
                 `REFUSE`: 503 `hook_failed`.
-            timeout_ms: timeout_ms
+            timeout_ms: How long a call may take, in milliseconds.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.

@@ -115,6 +115,7 @@ export interface AccountDeletion {
 
 /** Everything that is kept about an account. */
 export interface AccountExport {
+  /** When this copy was made. */
   exportedAt: string;
   /** The account. */
   account: CurrentCustomer;
@@ -132,6 +133,7 @@ export interface AccountExport {
   sessions: OwnSession[];
   /** The 50 receivers that reported the most messages. */
   organizations: OrganizationMembership[];
+  /** The apps that may use the account, and what they may do. */
   connectedApps: OAuthConsent[];
   /** Names of events, or the events. */
   events: ExportedEvent[];
@@ -5529,6 +5531,7 @@ export interface NewSignInHook {
    * Default: `"REFUSE"`.
    */
   onFailure?: "CONTINUE" | "REFUSE" | (string & {}) | undefined;
+  /** How long a call may take, in milliseconds. Default: `2000`. */
   timeoutMs?: number | undefined;
 }
 
@@ -7465,6 +7468,7 @@ export interface SignInHook {
   active: boolean;
   /** What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503 `hook_failed`. */
   onFailure: "CONTINUE" | "REFUSE" | (string & {});
+  /** How long a call may take, in milliseconds. */
   timeoutMs: number;
   /** Until when the previous secret also signs deliveries (UTC); null if there is none. */
   previousSecretExpiresAt: string | null;
@@ -7490,6 +7494,7 @@ export interface SignInHookChange {
   active?: boolean | undefined;
   /** What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503 `hook_failed`. */
   onFailure?: "CONTINUE" | "REFUSE" | (string & {}) | undefined;
+  /** How long a call may take, in milliseconds. */
   timeoutMs?: number | undefined;
 }
 
@@ -7519,6 +7524,7 @@ export interface SignInHookWithSecret {
   active: boolean;
   /** What happens without a valid answer in time. `CONTINUE`: as if there was no hook. `REFUSE`: 503 `hook_failed`. */
   onFailure: "CONTINUE" | "REFUSE" | (string & {});
+  /** How long a call may take, in milliseconds. */
   timeoutMs: number;
   /** Until when the previous secret also signs deliveries (UTC); null if there is none. */
   previousSecretExpiresAt: string | null;
