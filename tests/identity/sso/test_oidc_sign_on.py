@@ -19,7 +19,7 @@ from tests.identity.customers.conftest import GOOD
 from tests.identity.customers.test_providers import provider, settings
 from tests.identity.customers.test_second_factor import with_totp
 from tests.identity.sso.conftest import REDIRECT_URL, Acme, Browser, query_of
-from tests.identity.sso.test_pages import page, submit
+from tests.identity.sso.test_pages import submit
 from tests.identity.sso.test_required import require
 from tests.peers.sign_in_provider import LyingProvider, lying_provider
 from tests.remembered import rsa_key
