@@ -7,6 +7,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -89,13 +90,19 @@ async def chromium(*arguments: str) -> str:
     """Run Chromium with these arguments and return its standard output. Raises TimeoutError after WAIT_SECONDS."""
     assert CHROMIUM is not None
     process = await asyncio.create_subprocess_exec(
-        CHROMIUM, *HEADLESS, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        CHROMIUM,
+        *HEADLESS,
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         output, _ = await asyncio.wait_for(process.communicate(), WAIT_SECONDS)
     finally:
         if process.returncode is None:
-            process.kill()
+            # CHROMIUM may be a shell script, whose child would keep the pipe open.
+            os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
     return output.decode()
 

@@ -253,30 +253,25 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: cd web && npm ci")
-async def test_pages_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp_path):
-    frames = {
-        f"{name} {language} {'dark' if dark else 'light'}": (
-            rendered(name, language, dark=dark),
-            language in ("en", "de"),
-        )
-        for name in NAMES
-        for language in LANGUAGES
-        for dark in [language == "de"]
-    }
-    assert len(frames) == len(NAMES) * len(LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_pages_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp_path, language):
+    """One run of Chromium for all pages in a language; the German ones are dark."""
+    has_axe = language in ("en", "de")
+    frames = {f"{name} {language}": rendered(name, language, dark=language == "de") for name in NAMES}
+    assert len(frames) == len(NAMES) > 30
     html = "".join(
-        f'<iframe title="{title}" width="{WIDTH_PIXELS}" height="900" {"data-axe=1" if axe else ""}'
+        f'<iframe title="{title}" width="{WIDTH_PIXELS}" height="900" {"data-axe=1" if has_axe else ""}'
         f' srcdoc="{escape(text)}"></iframe>'
-        for title, (text, axe) in frames.items()
+        for title, text in frames.items()
     )
-    file = Path(os.environ.get("POSTERN_SCREENSHOTS") or tmp_path) / "hosted-pages.html"
+    file = Path(os.environ.get("POSTERN_SCREENSHOTS") or tmp_path) / f"hosted-pages-{language}.html"
     file.write_text(MEASURE.format(frames=html, axe=AXE.read_text()))
     dump = await chromium("--dump-dom", "--virtual-time-budget=60000", f"file://{file}")
     match = re.search(r'<pre id="result">(.*?)</pre>', dump, re.DOTALL)
     assert match, dump[-2_000:]
     results = json.loads(unescape(match[1]))
     assert results.keys() == frames.keys()
-    assert sum("violations" in result for result in results.values()) == 2 * len(NAMES)
+    assert sum("violations" in result for result in results.values()) == has_axe * len(NAMES)
     assert {
         title: result
         for title, result in results.items()
