@@ -267,7 +267,10 @@ test("the preview shows the brand before it is saved, and the real pages cannot 
   await page.getByRole("textbox", { name: "Colour", exact: true }).fill("#0a7d55");
   const frame = page.frameLocator("iframe[title='Sign in']:not(.next)");
   await expect(frame.getByText(ATTACK)).toBeVisible();
-  await expect(frame.getByRole("button", { name: "Sign in" })).toHaveCSS("background-color", "rgb(10, 125, 85)");
+  await expect(frame.getByRole("button", { name: "Continue", exact: true })).toHaveCSS(
+    "background-color",
+    "rgb(10, 125, 85)",
+  );
   await page.getByRole("button", { name: "Dark" }).click();
   await expect(page).toHaveURL(/scheme=dark/);
   await expect(frame.locator("body")).toHaveCSS("background-color", "rgb(15, 21, 22)");
