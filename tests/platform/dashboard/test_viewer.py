@@ -12,12 +12,12 @@ READING_METHODS = {"get", "head"}
 OWN = re.compile(r"/auth/|/account(/password|/leave|/invitations/accept)?$")
 """What every developer may change: their own profile, sign-in and sessions, and whether they stay."""
 READS = {
-    "/projects/{projectId}/customer-mails/{mail}/{language}/preview",
     "/projects/{projectId}/access/check",
     "/projects/{projectId}/access/check/batch",
     "/projects/{projectId}/audiences/preview",
     "/projects/{projectId}/automations/{id}/dry-run",
     "/projects/{projectId}/b2b/entitlements/check",
+    "/projects/{projectId}/customer-mails/{mail}/{language}/preview",
     "/projects/{projectId}/emails/logs/{sendId}/preview",
     "/projects/{projectId}/inbox/{id}/preview",
     "/projects/{projectId}/templates/render",
