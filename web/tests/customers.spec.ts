@@ -235,6 +235,7 @@ test("apps that a customer has allowed something are listed, and a consent is wi
     .locator("input[name=email]")
     .first()
     .fill(customer.email ?? "");
+  await visitor.getByRole("button", { name: "Continue", exact: true }).click();
   await visitor.locator("input[name=password]").fill(password);
   await visitor.locator("input[name=password]").press("Enter");
   await visitor.locator("button[value=allow]").click();
