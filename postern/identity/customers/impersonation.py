@@ -43,7 +43,12 @@ class NewImpersonation(Body):
     ]
     """The customer can read it in the list of sessions."""
     minutes: Annotated[int, msgspec.Meta(ge=1, le=MINUTES_LIMIT)] = 30
-    actor: Annotated[str, msgspec.Meta(min_length=1, max_length=254, pattern=NON_BLANK_LINE)] | None = None
+    actor: (
+        Annotated[
+            str, msgspec.Meta(min_length=1, max_length=254, pattern=NON_BLANK_LINE, description="One line of text.")
+        ]
+        | None
+    ) = None
     """The person who acts, such as an e-mail address. Only for requests with an API key; the actor of a developer's
     request is the developer. Default: the name of the key."""
 
