@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -127,6 +128,26 @@ FIRST_IN_THE_OTHERS = (
 with tests that need no browser, for which containers would wait."""
 
 
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """Let each process compile other test modules first.
+
+    All processes collect the same modules. If all begin with the first, each compiles all of them, because no compiled
+    module is there yet when it asks for it.
+    """
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if isinstance(collector, pytest.Session) and processes > 1 and is_complete_run(collector.config):
+        number = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
+        root = Path(__file__).parent
+        folders = [folder for folder in root.iterdir() if folder.is_dir() and folder.name != "peers"]
+        modules = [*root.glob("test_*.py"), *(path for folder in folders for path in folder.rglob("test_*.py"))]
+        for path in sorted(modules)[number::processes]:
+            import_module(".".join(path.relative_to(root.parent).with_suffix("").parts))
+
+
+def is_complete_run(config: pytest.Config) -> bool:
+    return [Path(path).name for path in config.args] in ([], ["tests"])
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     items[:] = in_order(items, processes, key=lambda item: item.nodeid)
@@ -162,13 +183,12 @@ def in_order(items: Sequence[T], processes: int, key: Callable[[T], str]) -> lis
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     worker = getattr(session.config, "workerinput", {}).get("workerid", "main")
     write_exercised(os.environ["POSTERN_TEST_RUN"], worker)
-    is_complete_run = not session.config.args or [Path(path).name for path in session.config.args] == ["tests"]
     if worker != "main":
         return
     exercised = read_exercised(os.environ["POSTERN_TEST_RUN"])
     if session.config.option.write_contract:
         write_catalogue(exercised, PASSED)
-    elif exitstatus == 0 and is_complete_run and not session.config.option.keyword:
+    elif exitstatus == 0 and is_complete_run(session.config) and not session.config.option.keyword:
         errors = catalogue_errors(exercised, PASSED)
         if errors:
             print("\nRun script/contract to update the list of tests by operation:\n  " + "\n  ".join(errors))
