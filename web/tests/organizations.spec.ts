@@ -343,6 +343,63 @@ test.describe("with what the API refuses", () => {
     await page.getByRole("button", { name: "Deactivate" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).click();
     await expect(page.getByRole("button", { name: "Activate", exact: true })).toBeVisible();
+
+    // A second connection, by OpenID Connect.
+    await page.getByRole("button", { name: "Another connection" }).click();
+    await dialog.getByLabel("Name").fill("Acme Login");
+    await dialog.getByRole("radio", { name: /^OpenID Connect/ }).check();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await expect(page.getByRole("heading", { name: "Acme Login" })).toBeVisible();
+    await expect(page.getByText("Back-channel logout URI")).toBeVisible();
+    await expect(page.getByRole("heading", { name: "Certificates" })).toHaveCount(0);
+    await step.getByRole("button", { name: "Save" }).click();
+    await expect(step.getByLabel("Issuer")).toHaveAttribute("aria-invalid", "true");
+    await step.getByLabel("Issuer").fill("https://login.acme.example");
+    await step.getByLabel("Client ID").fill("postern");
+    await step.getByLabel("Client secret").fill("not shown again");
+    await step.getByLabel("Scopes").fill("email");
+    await step.getByRole("button", { name: "Save" }).click();
+    await expect(step.getByLabel("Scopes")).toHaveAttribute("aria-invalid", "true");
+    await expectAccessible(page);
+    await step.getByLabel("Scopes").fill("openid email");
+    await step.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByText("Stored, never shown again")).toBeVisible();
+    await page.locator(".step").nth(3).getByRole("button", { name: "Change" }).click();
+    await expect(rules.getByRole("checkbox", { name: /encrypted/i })).toHaveCount(0);
+    await rules.getByLabel("Roles by group").fill("staff = ADMIN");
+    await rules.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByText(/staff: admin/i)).toBeVisible();
+    expect((await api.sso.list(organization.id)).data[0]).toMatchObject({
+      kind: "OIDC",
+      oidcIssuer: "https://login.acme.example",
+      oidcHasSecret: true,
+      oidcScopes: "openid email",
+      groupRoles: { staff: ["ADMIN"] },
+    });
+    await expectHolds(page, "organizations oidc");
+    await page.setViewportSize({ width: 1440, height: 900 });
+
+    // An administrator of the organization gets a link to set it up.
+    await page.getByRole("button", { name: "New setup link" }).click();
+    for (const each of ["Verify domains", "Set up single sign-on"])
+      await dialog.getByRole("checkbox", { name: each }).uncheck();
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    await expect(dialog.getByRole("alert")).toContainText("Choose at least one step.");
+    await dialog.getByRole("checkbox", { name: "Connect a directory" }).check();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    const url = (await dialog.locator("code").textContent()) ?? "";
+    expect((await page.request.get(url)).status()).toBe(200);
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button").last().click();
+    const links = page.getByRole("region", { name: "Setup by the organization’s administrator" });
+    await expect(links.getByRole("listitem")).toContainText("Connect a directory");
+    await expect(page.getByText(url)).toHaveCount(0);
+    await links.getByRole("button", { name: "Withdraw" }).click();
+    await dialog.getByRole("button", { name: "Withdraw" }).click();
+    await expect(page.getByText("The setup link is withdrawn")).toBeVisible();
+    expect((await api.organizations.setupLinks.list(organization.id)).data).toMatchObject([{ status: "REVOKED" }]);
     expect(await hacked(page)).toBeUndefined();
   });
 
@@ -487,6 +544,30 @@ test.describe("with what the API refuses", () => {
     await expect(page.getByRole("button", { name: "Save" })).toBeDisabled();
     await expect(page.getByRole("dialog")).toHaveCount(0);
     await expect.poll(async () => (await api.organizations.get(organization.id)).externalId).toBe(id);
+    // By which methods members sign in, and how long they stay.
+    const rules = page.getByRole("region", { name: "Ways in and sessions" });
+    await rules.getByLabel("Sessions end after (minutes)", { exact: true }).fill("a day");
+    await rules.getByRole("button", { name: "Apply the rules" }).click();
+    await expect(rules.getByLabel("Sessions end after (minutes)", { exact: true })).toHaveAttribute(
+      "aria-invalid",
+      "true",
+    );
+    await rules.getByLabel("Sessions end after (minutes)", { exact: true }).fill("1440");
+    await rules.getByRole("checkbox", { name: /only some methods/ }).check();
+    for (const each of ["Password", "Link by email"]) await rules.getByRole("checkbox", { name: each }).uncheck();
+    await api.organizations.update(organization.id, { sessionIdleMinutes: 60 });
+    await rules.getByRole("button", { name: "Apply the rules" }).click();
+    await expect(conflict.getByRole("cell", { name: "60" })).toBeVisible();
+    await expectAccessible(page);
+    await conflict.getByRole("button", { name: /Keep mine/i }).click();
+    await expect(rules.getByRole("button", { name: "Apply the rules" })).toBeDisabled();
+    expect(await api.organizations.get(organization.id)).toMatchObject({
+      allowedMethods: ["EMAIL_CODE", "PASSKEY", "SOCIAL", "SSO"],
+      sessionLifetimeMinutes: 1440,
+      sessionIdleMinutes: 60,
+    });
+    await expectHolds(page, "organizations rules");
+    await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(pageOf(organization));
     await expect(page.getByText(ATTACK, { exact: true })).toBeVisible();
     await expect(page.getByRole("table").getByText("changed", { exact: false }).first()).toBeVisible();

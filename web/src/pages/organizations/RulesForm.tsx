@@ -35,6 +35,15 @@ const USUAL = ["createCustomers", "allowOtherDomains", "trustMfa", "requireEncry
 const SPECIAL = ["forceAuthn", "allowAesCbc", "acceptExpiredCertificates"] as const;
 const OPTIONS = [...USUAL, ...SPECIAL] as const;
 type Option = (typeof OPTIONS)[number];
+/** Those that there are only by SAML. */
+const SAML_ONLY: readonly Option[] = [
+  "requireEncryption",
+  "allowIdpInitiated",
+  "allowAesCbc",
+  "acceptExpiredCertificates",
+];
+/** The options that a connection has. */
+const optionsOf = ({ kind }: SsoConnection) => OPTIONS.filter((each) => kind !== "OIDC" || !SAML_ONLY.includes(each));
 /** Seconds by which the clocks of both sides may differ at most. */
 const MOST_SKEW_SECONDS = 300;
 
@@ -59,7 +68,7 @@ export function RulesForm({ organization, connection }: { organization: Organiza
     keys.map((key) => roleOf(roles.data ?? [], key, "ORGANIZATION")?.name ?? key).join(", ");
   const mapped = NAMES.filter((name) => connection.attributeMapping[name]);
   const groups = Object.entries(connection.groupRoles);
-  const on = OPTIONS.filter((each) => connection[each]);
+  const on = optionsOf(connection).filter((each) => connection[each]);
   return (
     <>
       <dl className="facts">
@@ -183,6 +192,7 @@ function RulesDialog({
   const [draft, setDraft] = useState(() => draftOf(connection));
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [isSpecial, setSpecial] = useState(() => isUnusual(connection));
+  const options = optionsOf(connection);
   const store = async (against?: SsoConnection) => {
     const read = groupsIn(draft.groups);
     if ("wrongLine" in read) {
@@ -207,10 +217,12 @@ function RulesDialog({
       attributeMapping,
       defaultRoles: draft.defaultRoles,
       groupRoles: read.groups,
-      ...draft.options,
-      defaultRedirectUrl: draft.defaultRedirectUrl.trim() || null,
-      nameIdFormat: draft.nameIdFormat.trim() || null,
-      clockSkewSeconds,
+      ...Object.fromEntries(options.map((each) => [each, draft.options[each]])),
+      ...(connection.kind !== "OIDC" && {
+        defaultRedirectUrl: draft.defaultRedirectUrl.trim() || null,
+        nameIdFormat: draft.nameIdFormat.trim() || null,
+        clockSkewSeconds,
+      }),
       onNewSubject: draft.isHeld ? "HOLD" : "REFUSE",
     };
     const saved = await save((ifMatch) => sso.update(organization.id, connection.id, body, { ifMatch }), against);
@@ -312,7 +324,7 @@ function RulesDialog({
         </Field>
         <fieldset className="roleboxes">
           <legend className="label">{m.organizations_options()}</legend>
-          {USUAL.map(box)}
+          {USUAL.filter((each) => options.includes(each)).map(box)}
         </fieldset>
         {draft.options.allowIdpInitiated && (
           <Field
@@ -330,7 +342,7 @@ function RulesDialog({
           <div className="form">
             <fieldset className="roleboxes">
               <legend className="sr">{m.organizations_special()}</legend>
-              {SPECIAL.map(box)}
+              {SPECIAL.filter((each) => options.includes(each)).map(box)}
               <Box
                 label={m.organizations_opt_hold()}
                 hint={m.organizations_opt_hold_hint()}
@@ -338,29 +350,34 @@ function RulesDialog({
                 onChange={(isHeld) => setDraft({ ...draft, isHeld })}
               />
             </fieldset>
-            <Field
-              label={m.organizations_skew()}
-              hint={m.organizations_skew_hint({ most: MOST_SKEW_SECONDS })}
-              inputMode="numeric"
-              autoComplete="off"
-              error={errors.clockSkewSeconds}
-              value={draft.clockSkew}
-              onChange={(event) => {
-                setDraft({ ...draft, clockSkew: event.target.value });
-                setErrors({});
-              }}
-            />
-            <Field
-              label={m.organizations_name_id()}
-              hint={m.organizations_name_id_hint()}
-              placeholder="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
-              maxLength={1024}
-              autoComplete="off"
-              spellCheck={false}
-              error={errors.nameIdFormat}
-              value={draft.nameIdFormat}
-              onChange={(event) => setDraft({ ...draft, nameIdFormat: event.target.value })}
-            />
+            {connection.kind !== "OIDC" && (
+              <>
+                {" "}
+                <Field
+                  label={m.organizations_skew()}
+                  hint={m.organizations_skew_hint({ most: MOST_SKEW_SECONDS })}
+                  inputMode="numeric"
+                  autoComplete="off"
+                  error={errors.clockSkewSeconds}
+                  value={draft.clockSkew}
+                  onChange={(event) => {
+                    setDraft({ ...draft, clockSkew: event.target.value });
+                    setErrors({});
+                  }}
+                />
+                <Field
+                  label={m.organizations_name_id()}
+                  hint={m.organizations_name_id_hint()}
+                  placeholder="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent"
+                  maxLength={1024}
+                  autoComplete="off"
+                  spellCheck={false}
+                  error={errors.nameIdFormat}
+                  value={draft.nameIdFormat}
+                  onChange={(event) => setDraft({ ...draft, nameIdFormat: event.target.value })}
+                />
+              </>
+            )}
           </div>
         </details>
         <Wrong>{errors[""]}</Wrong>

@@ -12,6 +12,7 @@ import { metadataChange, objectIn } from "../customers/history";
 import { messagesByField } from "../customers/queries";
 import { FIELDS } from "./NewOrganization";
 import { useEditing, useShowOrganization } from "./queries";
+import { SignInRules } from "./SignInRules";
 
 interface Draft {
   name: string;
@@ -34,6 +35,7 @@ export function Settings({ organization, onDelete }: { organization: Organizatio
     <div className="narrow">
       <Details organization={organization} />
       <SecondFactor organization={organization} />
+      <SignInRules organization={organization} />
       {mayWrite && (
         <section className="sec" aria-labelledby="delete">
           <header>

@@ -4,7 +4,7 @@ import type { NewSetupLink, Organization, SetupLink, SetupLinkWithUrl } from "@p
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
 import { ConfirmDialog } from "../../parts/ConfirmDialog";
-import { Button, Copy, Field, Status, Time } from "../../parts/parts";
+import { Button, Copy, Field, LoadingFailed, Status, Time } from "../../parts/parts";
 import { copyCurl } from "../../parts/request";
 import { useReturnFocus } from "../../parts/returnFocus";
 import { Wrong } from "../../parts/Wrong";
@@ -49,6 +49,7 @@ export function SetupLinks({ organization }: { organization: Organization }) {
         )}
       </header>
       <p className="muted">{m.organizations_setup_lead()}</p>
+      {query.isError && !query.data && <LoadingFailed error={query.error} onRetry={() => void query.refetch()} />}
       {rows.length > 0 && (
         <ul className="list ruled">
           {rows.map((link) => {

@@ -19,6 +19,7 @@ import { Wrong } from "../../parts/Wrong";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { messagesByField } from "../customers/queries";
+import { OidcForm } from "./OidcForm";
 import { ProviderForm } from "./ProviderForm";
 import {
   connectionQuery,
@@ -168,6 +169,11 @@ function Required({ organization }: { organization: Organization }) {
   );
 }
 
+const KIND_WORDS = {
+  SAML: { label: m.organizations_kind_saml, hint: m.organizations_kind_saml_hint },
+  OIDC: { label: m.organizations_kind_oidc, hint: m.organizations_kind_oidc_hint },
+};
+
 function NewDialog({ organization, onClose }: { organization: Organization; onClose: () => void }) {
   useReturnFocus();
   const projectId = useProjectId();
@@ -175,13 +181,14 @@ function NewDialog({ organization, onClose }: { organization: Organization; onCl
   const show = useShowConnection(projectId);
   const domains = useQuery(domainsQuery(projectId, organization.id));
   const [name, setName] = useState("");
+  const [kind, setKind] = useState<"SAML" | "OIDC">("SAML");
   const [typed, setTyped] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const path = `/projects/${projectId}/b2b/organizations/${organization.id}/sso-connections`;
   const known = domains.data ?? [];
   const domain = typed ?? (known.find((each) => each.status === "VERIFIED") ?? known[0])?.domain ?? "";
-  const body = { name: name.trim(), domain };
+  const body = { ...(kind === "OIDC" && { kind }), name: name.trim(), domain };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (isBusy) return;
@@ -217,6 +224,24 @@ function NewDialog({ organization, onClose }: { organization: Organization; onCl
           }}
           data-autofocus
         />
+        <fieldset className="roleboxes">
+          <legend className="label">{m.organizations_sso_kind()}</legend>
+          {(["SAML", "OIDC"] as const).map((each) => (
+            <label key={each} className="boxed">
+              <input
+                type="radio"
+                className="radio"
+                name="kind"
+                checked={kind === each}
+                onChange={() => setKind(each)}
+              />
+              <span>
+                {KIND_WORDS[each].label()}
+                <span className="muted">{KIND_WORDS[each].hint()}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
         <DomainField
           known={known}
           domain={domain}
@@ -430,6 +455,7 @@ function Loaded({ organization, connection }: { organization: Organization; conn
   const isDomainVerified = domainRecord?.status === "VERIFIED";
   const lacks = missingParts(connection);
   const isActive = status === "ACTIVE";
+  const isOidc = connection.kind === "OIDC";
   const close = () => setDialog("");
   const { sso } = api(projectId);
   const activate = async () => {
@@ -531,16 +557,24 @@ function Loaded({ organization, connection }: { organization: Organization; conn
                 ))}
             </p>
           </Step>
-          <Step number={2} title={m.organizations_step2()} lead={m.organizations_step2_lead()}>
+          <Step
+            number={2}
+            title={m.organizations_step2()}
+            lead={isOidc ? m.organizations_step2_lead_oidc() : m.organizations_step2_lead()}
+          >
             <ServiceValues organization={organization} connection={connection} />
           </Step>
           <Step
             number={3}
             title={m.organizations_step3()}
-            lead={m.organizations_step3_lead()}
+            lead={isOidc ? m.organizations_step3_lead_oidc() : m.organizations_step3_lead()}
             isDone={lacks.length === 0}
           >
-            <ProviderForm organization={organization} connection={connection} />
+            {isOidc ? (
+              <OidcForm organization={organization} connection={connection} />
+            ) : (
+              <ProviderForm organization={organization} connection={connection} />
+            )}
           </Step>
           <Step number={4} title={m.organizations_step4()} lead={m.organizations_step4_lead()}>
             <RulesForm organization={organization} connection={connection} />
@@ -591,7 +625,7 @@ function Loaded({ organization, connection }: { organization: Organization; conn
           </Step>
         </ol>
       </section>
-      <Certificates connection={connection} onRotate={mayWrite ? () => setDialog("rotate") : undefined} />
+      {!isOidc && <Certificates connection={connection} onRotate={mayWrite ? () => setDialog("rotate") : undefined} />}
       <Traces organization={organization} connection={connection} />
       {dialog === "rename" && <RenameDialog organization={organization} connection={connection} onClose={close} />}
       {dialog === "deactivate" && (
@@ -685,12 +719,19 @@ function Step({
 /** What the administrator of the identity provider enters there. */
 function ServiceValues({ organization, connection }: { organization: Organization; connection: SsoConnection }) {
   const projectId = useProjectId();
-  const values: [string, string][] = [
-    [m.organizations_sp_metadata(), connection.spMetadataUrl],
-    [m.organizations_sp_entity(), connection.spEntityId],
-    [m.organizations_sp_acs(), connection.spAcsUrl],
-    [m.organizations_sp_slo(), connection.spSloUrl],
-  ];
+  const isOidc = connection.kind === "OIDC";
+  const values: [string, string][] = isOidc
+    ? [
+        [m.organizations_oidc_redirect(), connection.oidcRedirectUrl ?? ""],
+        [m.organizations_oidc_post_logout(), connection.oidcPostLogoutRedirectUrl ?? ""],
+        [m.organizations_oidc_backchannel(), connection.oidcBackchannelLogoutUrl ?? ""],
+      ]
+    : [
+        [m.organizations_sp_metadata(), connection.spMetadataUrl],
+        [m.organizations_sp_entity(), connection.spEntityId],
+        [m.organizations_sp_acs(), connection.spAcsUrl],
+        [m.organizations_sp_slo(), connection.spSloUrl],
+      ];
   const save = async () => {
     try {
       const xml = await api(projectId).sso.getMetadata(organization.id, connection.id);
@@ -713,9 +754,11 @@ function ServiceValues({ organization, connection }: { organization: Organizatio
         ))}
       </dl>
       <p className="line">
-        <Button size="small" icon={<IconDownload {...ICON} />} onClick={() => void save()}>
-          {m.organizations_sp_download()}
-        </Button>
+        {!isOidc && (
+          <Button size="small" icon={<IconDownload {...ICON} />} onClick={() => void save()}>
+            {m.organizations_sp_download()}
+          </Button>
+        )}
         <Button
           size="small"
           onClick={async () => {

@@ -12,7 +12,14 @@ export function endsSoon(expiresAt: string, now: number): "ended" | "soon" | und
 }
 
 /** What a connection lacks before it can be tested. */
-export function missingParts({ idpEntityId, idpSsoUrl, idpCertificate }: SsoConnection): string[] {
+export function missingParts(
+  connection: Pick<
+    SsoConnection,
+    "kind" | "idpEntityId" | "idpSsoUrl" | "idpCertificate" | "oidcIssuer" | "oidcClientId"
+  >,
+): string[] {
+  const { kind, idpEntityId, idpSsoUrl, idpCertificate, oidcIssuer, oidcClientId } = connection;
+  if (kind === "OIDC") return [...(oidcIssuer ? [] : ["oidcIssuer"]), ...(oidcClientId ? [] : ["oidcClientId"])];
   return [
     ...(idpEntityId ? [] : ["idpEntityId"]),
     ...(idpSsoUrl ? [] : ["idpSsoUrl"]),
