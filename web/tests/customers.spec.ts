@@ -170,6 +170,39 @@ test("a block has a reason, is shown, and is lifted", async ({ signedIn: page })
   expect((await api.customers.get(customer.id)).bannedAt).toBeNull();
 });
 
+test("somebody of the team acts as a customer, for a reason that is shown", async ({ signedIn: page }) => {
+  const customer = await newCustomer("Helped");
+  await page.goto(pageOf(customer, "sessions"));
+  await more(page, "Act as this customer…");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Begin the session" }).click();
+  await expect(dialog.getByLabel("Reason")).toHaveAttribute("aria-invalid", "true");
+  await dialog.getByLabel("Reason").fill(`Ticket 4711 ${ATTACK}`);
+  await dialog.getByLabel("The session ends after").selectOption("5 minutes");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Begin the session" }).click();
+  await expect(dialog.getByRole("button", { name: "Copy: Access token" })).toBeVisible();
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  const token = (await dialog.locator("code").first().textContent()) ?? "";
+  const me = await page.request.get(`/projects/${SERVER.projectId}/auth/me`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(await me.json()).toMatchObject({ id: customer.id, impersonatedBy: SERVER.developerEmail });
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await expect(page.getByText("Your team acts")).toBeVisible();
+  await expect(page.getByText(`${SERVER.developerEmail} acts as the customer: Ticket 4711 ${ATTACK}`)).toBeVisible();
+  await expect(page.getByText(token)).toHaveCount(0);
+  await expectHolds(page, "customers impersonated");
+  await page
+    .getByRole("button", { name: /^End the session/ })
+    .first()
+    .click();
+  await dialog.getByRole("button", { name: /^End/ }).click();
+  await expect(page.getByText("Your team acts")).toHaveCount(0);
+  expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+});
+
 test("organizations and roles are changed, and the check says why", async ({ signedIn: page }) => {
   const word = unique("orders").replaceAll("-", "_");
   await api.access.permissions.create({ key: `${word}:approve` });

@@ -14,11 +14,13 @@ import { plannedTime } from "../../parts/when";
 import { useLive } from "../../session/live";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
+import { useMay } from "../settings/pieces";
 import { About } from "./About";
 import { Apps } from "./Apps";
 import { Audit } from "./Audit";
 import { BanDialog, EraseDialog, LinkDialog, MergeDialog } from "./deeds";
 import { stateOf } from "./history";
+import { ImpersonateDialog } from "./ImpersonateDialog";
 import { Organizations } from "./Organizations";
 import { Check, Entitlements, Roles } from "./Permissions";
 import { CUSTOMER_EVENTS, customerQuery, isMissing, ORGANIZATION_EVENTS, useShowChanged } from "./queries";
@@ -96,13 +98,14 @@ function Crumb({ name }: { name?: string }) {
   );
 }
 
-type Dialog = "" | "ban" | "link" | "merge" | "erase" | "end";
+type Dialog = "" | "impersonate" | "ban" | "link" | "merge" | "erase" | "end";
 
 function Loaded({ customer, onLeaving }: { customer: Customer; onLeaving: (isLeaving: boolean) => void }) {
   const projectId = useProjectId();
   const client = useQueryClient();
   const navigate = useNavigate();
   const mayWrite = useMayWrite();
+  const mayImpersonate = useMay("account") && customer.bannedAt === null;
   const { tab } = page.useSearch();
   const [dialog, setDialog] = useState<Dialog>("");
   const showChanged = useShowChanged();
@@ -169,6 +172,9 @@ function Loaded({ customer, onLeaving }: { customer: Customer; onLeaving: (isLea
                 {customer.sessions.length > 0 && (
                   <Menu.Item onClick={() => setDialog("end")}>{m.customers_end_all()}</Menu.Item>
                 )}
+                {mayImpersonate && (
+                  <Menu.Item onClick={() => setDialog("impersonate")}>{m.customers_impersonate()}</Menu.Item>
+                )}
                 <Menu.Item onClick={() => setDialog("link")}>{m.customers_link()}</Menu.Item>
                 <Menu.Item onClick={() => setDialog("merge")}>{m.customers_merge()}</Menu.Item>
                 <Menu.Divider />
@@ -225,6 +231,7 @@ function Loaded({ customer, onLeaving }: { customer: Customer; onLeaving: (isLea
         </div>
       )}
       {dialog === "end" && <EndAllDialog customer={customer} onClose={close} />}
+      {dialog === "impersonate" && <ImpersonateDialog customer={customer} onClose={close} />}
       {dialog === "ban" && <BanDialog customer={customer} onClose={close} />}
       {dialog === "link" && <LinkDialog customer={customer} onClose={close} onMerge={() => setDialog("merge")} />}
       {dialog === "merge" && <MergeDialog customer={customer} onClose={close} />}

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { m } from "../../messages/messages.js";
 import { ConfirmDialog } from "../../parts/ConfirmDialog";
-import { Button, ICON, Time } from "../../parts/parts";
+import { Button, ICON, Status, Time } from "../../parts/parts";
 import { relative, useNow } from "../../parts/relative";
 import { useMayWrite, useProjectId } from "../../session/profile";
 import { api } from "../../session/server";
@@ -82,7 +82,20 @@ function Session({ session, onEnd }: { session: CustomerSession; onEnd: (() => v
     <li>
       <Icon {...ICON} />
       <div className="grow">
-        <b title={session.userAgent}>{deviceWord(session)}</b>
+        <b title={session.userAgent}>{deviceWord(session)}</b>{" "}
+        {session.impersonatedBy !== null && (
+          <Status shape="attention" tone="wait">
+            {m.customers_impersonated()}
+          </Status>
+        )}
+        {session.impersonatedBy !== null && (
+          <p className="breaks">
+            {m.customers_impersonated_by({
+              who: session.impersonatedBy,
+              reason: session.impersonationReason ?? "",
+            })}
+          </p>
+        )}
         <p className="muted">
           {[
             session.ipAddress,
