@@ -12,7 +12,7 @@ import { useProfile, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { LoadingRows, ReadOnly, useMay } from "../settings/pieces";
 import { MailPreview } from "./MailPreview";
-import { addBlock, faultsOf, isSame, LANGUAGES, type Language, moveBlock, removeBlock } from "./mailText";
+import { addBlock, faultsOf, isSame, LANGUAGES, type Language, languageName, moveBlock, removeBlock } from "./mailText";
 
 const page = getRouteApi("/session/projects/$projectId/access");
 const PRECONDITION_FAILED = 412;
@@ -83,7 +83,7 @@ export function Mails() {
                 >
                   {WORDS[each.mail]?.() ?? each.mail}
                   {each.editedLanguages.length > 0 && (
-                    <small className="muted">{each.editedLanguages.map(languageWord).join(", ")}</small>
+                    <small className="muted">{each.editedLanguages.map(languageName).join(", ")}</small>
                   )}
                 </Link>
               </li>
@@ -98,10 +98,6 @@ export function Mails() {
       </div>
     </>
   );
-}
-
-function languageWord(language: string): string {
-  return new Intl.DisplayNames([document.documentElement.lang || "en"], { type: "language" }).of(language) ?? language;
 }
 
 function Editor({ mail, text }: { mail: CustomerMail; text: MailText }) {
@@ -156,7 +152,7 @@ function Editor({ mail, text }: { mail: CustomerMail; text: MailText }) {
               resetScroll={false}
               aria-current={each === text.language ? "true" : undefined}
             >
-              {languageWord(each)}
+              {languageName(each)}
             </Link>
           ))}
         </fieldset>

@@ -1,49 +1,68 @@
-import { IconDeviceDesktop, IconDeviceMobile, IconExternalLink, IconMoon, IconSun } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { m } from "../../messages/messages.js";
-import { Empty, Field, ICON, LoadingFailed } from "../../parts/parts";
-import { useProjectId } from "../../session/profile";
+import { Button, Field } from "../../parts/parts";
+import { Wrong } from "../../parts/Wrong";
 import { Section } from "../settings/pieces";
-import { MailFrame } from "../templates/MailFrame";
-import { accentStyle, type Brand, hostedPath, inScheme } from "./preview";
-import { type AccessSearch, HOSTED_PAGES, type HostedPage } from "./routes";
+import { LANGUAGES, type Language, languageName } from "./mailText";
+import { PagePreview } from "./PagePreview";
+import { defaultLanguageOf, usualText } from "./pageTexts";
 import { type FormProps, SettingsForm } from "./SettingsForm";
 import { Item, TextItem } from "./SignIn";
-import { BRAND, linesOf } from "./signIn";
-import { fieldWord } from "./words";
+import {
+  BRAND,
+  COLORS,
+  CORNERS,
+  type ColorField,
+  type ColorName,
+  SCHEMES,
+  type Scheme,
+  TEXTS,
+  type TextName,
+} from "./signIn";
+import { colorOf, FONTS, themeOf } from "./theme";
+import { COLOR_WORDS, CORNER_WORDS, FONT_WORDS, fieldWord, SCHEME_WORDS, TEXT_WORDS } from "./words";
 
 const page = getRouteApi("/session/projects/$projectId/access");
 const ACCENT = "#0d6472";
-/** A code challenge that belongs to no verifier: who signs in on an opened page gets a code that nobody can use. */
-const NO_VERIFIER = "dashboard-preview".padEnd(43, "0");
+/** The longest title or button, and the longest sentence, in characters. */
+const TITLE_CHARACTERS = 80;
+const SENTENCE_CHARACTERS = 300;
 
-/** The hosted pages with the brand of the project, and the brand. */
+/** The hosted pages with the theme and the texts of the project, and the form for these. */
 export function Pages() {
+  const { lang } = page.useSearch();
   return (
     <SettingsForm label={m.access_tab_pages()} fields={BRAND}>
-      {(form) => (
-        <div className="branding">
-          <Section title={m.access_brand()}>
-            <TextItem
-              field="appName"
-              lead={m.access_app_name_lead()}
-              placeholder="Acme"
-              usual={m.access_app_name_default()}
-              form={form}
-            />
-            <TextItem
-              field="logoUrl"
-              lead={m.access_logo_lead()}
-              placeholder="https://example.com/logo.png"
-              form={form}
-            />
-            <Accent {...form} />
-          </Section>
-          <Preview {...form} />
-        </div>
-      )}
+      {(form) => {
+        const language = LANGUAGES.find((each) => each === lang) ?? defaultLanguageOf(form.stored);
+        return (
+          <div className="branding">
+            <div>
+              <Section title={m.access_brand()}>
+                <TextItem
+                  field="appName"
+                  lead={m.access_app_name_lead()}
+                  placeholder="Acme"
+                  usual={m.access_app_name_default()}
+                  form={form}
+                />
+                <TextItem
+                  field="logoUrl"
+                  lead={m.access_logo_lead()}
+                  placeholder="https://example.com/logo.png"
+                  form={form}
+                />
+                <Accent {...form} />
+              </Section>
+              <Colors {...form} />
+              <Shapes {...form} />
+              <Texts form={form} language={language} />
+              <Links {...form} />
+            </div>
+            <PagePreview {...form} language={language} />
+          </div>
+        );
+      }}
     </SettingsForm>
   );
 }
@@ -58,7 +77,7 @@ function Accent(form: FormProps) {
             <input
               type="color"
               aria-label={m.access_accent_pick()}
-              value={/^#[0-9a-f]{6}$/i.test(accentColor) ? accentColor : ACCENT}
+              value={colorOf(accentColor) ?? ACCENT}
               onChange={(event) => form.change({ accentColor: event.target.value })}
             />
             <input
@@ -77,161 +96,228 @@ function Accent(form: FormProps) {
   );
 }
 
-const PAGE_WORDS: Record<HostedPage, () => string> = {
-  "sign-in": m.access_page_sign_in,
-  "sign-up": m.access_page_sign_up,
-  forgot: m.access_page_forgot,
-};
-
-function Preview({ stored, draft }: FormProps) {
-  const projectId = useProjectId();
-  const navigate = useNavigate();
-  const { page: shown = "sign-in", look, scheme } = page.useSearch();
-  const path = hostedPath(projectId, shown, linesOf(stored.redirectUrls)[0], NO_VERIFIER);
-  const query = useQuery({
-    queryKey: ["access", projectId, "preview", path],
-    queryFn: ({ signal }) => loadPage(path ?? "", signal),
-    enabled: path !== undefined,
-  });
-  const { appName, logoUrl, accentColor } = draft;
-  const isNamed = appName !== stored.appName;
-  const html = useMemo(
-    () =>
-      query.data && framed(query.data, { appName: isNamed ? appName : "", logoUrl, accentColor }, scheme === "dark"),
-    [query.data, isNamed, appName, logoUrl, accentColor, scheme],
-  );
-  const set = (change: Partial<AccessSearch>) =>
-    void navigate({
-      to: ".",
-      search: ((before: object) => ({ ...before, ...change })) as never,
-      replace: true,
-      resetScroll: false,
-    });
-  const choose = (each: HostedPage) => set({ page: each === "sign-in" ? undefined : each } as Partial<AccessSearch>);
+/** The colours of the light and of the dark theme. An empty field follows from the others, and shows the result. */
+function Colors(form: FormProps) {
+  const theme = themeOf(form.draft);
   return (
-    <section className="block pagepreview" aria-label={m.access_preview()}>
-      <header>
-        <h3>{m.access_preview()}</h3>
-        <div className="acts">
-          <fieldset className="seg">
-            <legend className="sr">{m.access_preview_width()}</legend>
-            <LookButton on={look !== "phone"} label={m.access_computer()} onClick={() => set(without("look"))}>
-              <IconDeviceDesktop {...ICON} />
-            </LookButton>
-            <LookButton on={look === "phone"} label={m.access_phone()} onClick={() => set({ look: "phone" })}>
-              <IconDeviceMobile {...ICON} />
-            </LookButton>
-          </fieldset>
-          <fieldset className="seg">
-            <legend className="sr">{m.access_preview_scheme()}</legend>
-            <LookButton on={!scheme} label={m.light()} onClick={() => set(without("scheme"))}>
-              <IconSun {...ICON} />
-            </LookButton>
-            <LookButton on={scheme === "dark"} label={m.dark()} onClick={() => set({ scheme: "dark" })}>
-              <IconMoon {...ICON} />
-            </LookButton>
-          </fieldset>
-        </div>
-      </header>
-      <div className="pagebar">
+    <Section title={m.access_colors()} lead={m.access_colors_lead()}>
+      {SCHEMES.map((scheme) => (
+        <fieldset key={scheme} className="colors">
+          <legend>{SCHEME_WORDS[scheme]()}</legend>
+          {COLORS.map((name) => (
+            <Color key={name} scheme={scheme} name={name} usual={theme[scheme][name]} form={form} />
+          ))}
+        </fieldset>
+      ))}
+    </Section>
+  );
+}
+
+function Color({ scheme, name, usual, form }: { scheme: Scheme; name: ColorName; usual: string; form: FormProps }) {
+  const field: ColorField = `theme/${scheme}/${name}`;
+  const value = form.draft[field];
+  const error = form.errors[field];
+  const { label, hint } = COLOR_WORDS[name];
+  return (
+    <div className="colorline" data-field={field}>
+      <Field label={label()} hint={hint()} error={error}>
+        {(attributes) => (
+          <span className="color">
+            <input
+              type="color"
+              aria-label={m.access_color_pick({ name: fieldWord(field) })}
+              value={colorOf(value) ?? usual}
+              onChange={(event) => form.change({ [field]: event.target.value })}
+            />
+            <input
+              className="input mono"
+              spellCheck={false}
+              autoComplete="off"
+              placeholder={usual}
+              value={value}
+              onChange={(event) => form.change({ [field]: event.target.value })}
+              {...attributes}
+            />
+            {value && (
+              <Button
+                kind="bare"
+                size="small"
+                aria-label={m.access_use_default_of({ name: fieldWord(field) })}
+                onClick={() => form.change({ [field]: "" })}
+              >
+                {m.access_use_default()}
+              </Button>
+            )}
+          </span>
+        )}
+      </Field>
+    </div>
+  );
+}
+
+function Shapes(form: FormProps) {
+  const { corners } = form.draft;
+  return (
+    <Section title={m.access_shapes()}>
+      <Item field="corners" lead={m.access_corners_lead()} form={form}>
         <fieldset className="seg">
-          <legend className="sr">{m.access_preview_page()}</legend>
-          {HOSTED_PAGES.map((each) => (
-            <button key={each} type="button" aria-pressed={each === shown} onClick={() => choose(each)}>
-              {PAGE_WORDS[each]()}
+          <legend className="sr">{fieldWord("corners")}</legend>
+          {CORNERS.map((each) => (
+            <button
+              key={each}
+              type="button"
+              aria-pressed={each === corners}
+              onClick={() => form.change({ corners: each })}
+            >
+              {CORNER_WORDS[each]()}
             </button>
           ))}
         </fieldset>
-        {path && (
-          <a href={path} target="_blank" rel="noreferrer">
-            {m.access_preview_open()} <IconExternalLink {...ICON} size={14} />
-          </a>
-        )}
-      </div>
-      {path === undefined ? (
-        <Empty title={m.access_preview_needs()} lead={m.access_preview_needs_lead()}>
-          <Link className="btn" to="." search={{}}>
-            {m.access_preview_needs_act()}
-          </Link>
-        </Empty>
-      ) : query.isError && !query.data ? (
-        <LoadingFailed title={m.access_preview_failed()} error={query.error} onRetry={() => void query.refetch()} />
-      ) : html ? (
-        <div className={`hosted ${look === "phone" ? "narrow" : ""}`}>
-          <MailFrame html={html} title={PAGE_WORDS[shown]()} look={scheme ?? "computer"} />
-        </div>
-      ) : (
-        <div className="hosted" aria-busy="true" />
-      )}
-      <p className="muted small">{m.access_preview_note()}</p>
-    </section>
+        <Wrong>{form.errors.corners}</Wrong>
+      </Item>
+      {(["font", "headingFont"] as const).map((field) => (
+        <Item
+          key={field}
+          field={field}
+          lead={field === "font" ? m.access_font_lead() : m.access_heading_font_lead()}
+          form={form}
+        >
+          <Select
+            field={field}
+            options={Object.keys(FONTS).map((each) => ({ value: each, label: FONT_WORDS[each]?.() ?? each }))}
+            form={form}
+          />
+        </Item>
+      ))}
+      <TextItem
+        field="pictureUrl"
+        lead={m.access_picture_lead()}
+        placeholder="https://example.com/harbour.jpg"
+        form={form}
+      />
+    </Section>
   );
 }
 
-function without(name: "look" | "scheme"): Partial<AccessSearch> {
-  return { [name]: undefined };
-}
-
-function LookButton({
-  on,
-  label,
-  onClick,
-  children,
+function Select({
+  field,
+  options,
+  form,
 }: {
-  on: boolean;
-  label: string;
-  onClick: () => void;
-  children: React.ReactNode;
+  field: "font" | "headingFont" | "defaultLanguage";
+  options: { value: string; label: string }[];
+  form: FormProps;
 }) {
   return (
-    <button type="button" aria-pressed={on} aria-label={label} title={label} onClick={onClick}>
-      {children}
-    </button>
+    <Field label={fieldWord(field)} error={form.errors[field]}>
+      {(attributes) => (
+        <select
+          className="input"
+          value={form.draft[field]}
+          onChange={(event) => form.change({ [field]: event.target.value })}
+          {...attributes}
+        >
+          {options.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   );
 }
 
-/** Links lead nowhere in the preview, but look like links. */
-const LINKS = "a:not(.button) { color: var(--accent-text); text-decoration: underline; }";
-
-interface Loaded {
-  html: string;
-  css: string;
+/** What the pages say in one language. An empty field has the built-in text, which stands in it. */
+function Texts({ form, language }: { form: FormProps; language: Language }) {
+  const navigate = useNavigate();
+  const isWritten = (each: Language) => TEXTS.some((name) => form.draft[`pageTexts/${each}/${name}`].trim());
+  const restored = Object.fromEntries(TEXTS.map((name) => [`pageTexts/${language}/${name}`, ""]));
+  return (
+    <Section
+      title={m.access_texts()}
+      lead={m.access_texts_lead()}
+      actions={
+        isWritten(language) && (
+          <Button size="small" onClick={() => form.change(restored)}>
+            {m.access_texts_restore({ language: languageName(language) })}
+          </Button>
+        )
+      }
+    >
+      <div className="form pagetexts">
+        <Field label={m.access_texts_language()}>
+          {(attributes) => (
+            <select
+              className="input"
+              value={language}
+              onChange={(event) =>
+                void navigate({
+                  to: ".",
+                  search: ((before: object) => ({ ...before, lang: event.target.value })) as never,
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+              {...attributes}
+            >
+              {LANGUAGES.map((each) => (
+                <option key={each} value={each}>
+                  {isWritten(each) ? m.access_texts_written({ language: languageName(each) }) : languageName(each)}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {TEXTS.map((name) => (
+          <PageText key={`${language} ${name}`} name={name} language={language} form={form} />
+        ))}
+      </div>
+    </Section>
+  );
 }
 
-/** A hosted page as a visitor gets it, with its styles. The pages themselves refuse to be framed. */
-async function loadPage(path: string, signal: AbortSignal): Promise<Loaded> {
-  const read = async (url: string) => {
-    const response = await fetch(url, { signal, credentials: "omit", headers: { accept: "text/html,text/css" } });
-    if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-    return response.text();
+function PageText({ name, language, form }: { name: TextName; language: Language; form: FormProps }) {
+  const field = `pageTexts/${language}/${name}` as const;
+  const isSentence = name === "signInLead" || name === "signUpLead" || name === "footer";
+  const shared = {
+    className: "input",
+    lang: language,
+    maxLength: isSentence ? SENTENCE_CHARACTERS : TITLE_CHARACTERS,
+    autoComplete: "off",
+    placeholder: usualText(form.draft, name, language) || m.access_text_none(),
+    value: form.draft[field],
+    onChange: (event: { target: { value: string } }) => form.change({ [field]: event.target.value }),
   };
-  const html = await read(path);
-  const links = new DOMParser().parseFromString(html, "text/html").querySelectorAll("link[rel=stylesheet]");
-  const sheets = [...links].map((link) => read(link.getAttribute("href") ?? ""));
-  return { html, css: (await Promise.all(sheets)).join("\n") };
+  return (
+    <div data-field={field}>
+      <Field label={TEXT_WORDS[name]()} error={form.errors[field]}>
+        {(attributes) =>
+          isSentence ? <textarea rows={2} {...shared} {...attributes} /> : <input {...shared} {...attributes} />
+        }
+      </Field>
+    </div>
+  );
 }
 
-/**
- * The document for the sandboxed frame of the server: the styles within it, no scripts, and nothing that leads
- * anywhere. It is parsed in a document of its own, in which nothing is run or loaded.
- */
-function framed({ html, css }: Loaded, brand: Brand, isDark: boolean): string {
-  const page = new DOMParser().parseFromString(html, "text/html");
-  for (const each of page.querySelectorAll("script, link, base, meta[http-equiv]")) each.remove();
-  for (const each of page.querySelectorAll("[href], [action], [formaction]"))
-    for (const name of ["href", "action", "formaction"]) each.removeAttribute(name);
-  // A script of the page shows them in browsers that have passkeys.
-  page.querySelector("#passkeys")?.removeAttribute("hidden");
-  const name = page.querySelector(".logo span");
-  if (name && brand.appName.trim()) name.textContent = brand.appName.trim();
-  page.querySelector(".logo img")?.remove();
-  if (/^https:\/\/[^\s"'<>;]+$/.test(brand.logoUrl)) {
-    const logo = page.createElement("img");
-    logo.src = brand.logoUrl;
-    logo.alt = "";
-    page.querySelector(".logo")?.prepend(logo);
-  }
-  // As text: within an element of this document, styles would be subject to the policy of the dashboard.
-  const styles = inScheme(`${css}\n${accentStyle(brand.accentColor)}\n${LINKS}`, isDark);
-  return `<!doctype html>${page.documentElement.outerHTML.replace("</head>", () => `<style>${styles}</style></head>`)}`;
+function Links(form: FormProps) {
+  return (
+    <Section title={m.access_links()}>
+      <Item field="defaultLanguage" lead={m.access_default_language_lead()} usual={languageName("en")} form={form}>
+        <Select
+          field="defaultLanguage"
+          options={LANGUAGES.map((each) => ({ value: each === "en" ? "" : each, label: languageName(each) }))}
+          form={form}
+        />
+      </Item>
+      <TextItem
+        field="privacyUrl"
+        lead={m.access_privacy_lead()}
+        placeholder="https://example.com/privacy"
+        form={form}
+      />
+      <TextItem field="termsUrl" lead={m.access_terms_lead()} placeholder="https://example.com/terms" form={form} />
+      <TextItem field="helpUrl" lead={m.access_help_lead()} placeholder="https://example.com/help" form={form} />
+    </Section>
+  );
 }

@@ -31,17 +31,20 @@ export interface FormProps {
 export function SettingsForm({
   label,
   fields,
+  isPart = false,
   children,
 }: {
   label: string;
   fields: Field[];
+  /** Whether the form is a part of a page that says itself who may change something. */
+  isPart?: boolean;
   children: (props: FormProps) => ReactNode;
 }) {
   const projectId = useProjectId();
   const query = useQuery({ ...projectQuery(projectId), refetchInterval: 60_000 });
   if (query.data)
     return (
-      <Form key={projectId} loaded={query.data} label={label} fields={fields}>
+      <Form key={projectId} loaded={query.data} label={label} fields={fields} isPart={isPart}>
         {children}
       </Form>
     );
@@ -60,11 +63,13 @@ function Form({
   loaded,
   label,
   fields,
+  isPart,
   children,
 }: {
   loaded: Project;
   label: string;
   fields: Field[];
+  isPart: boolean;
   children: (props: FormProps) => ReactNode;
 }) {
   const projectId = loaded.id;
@@ -119,7 +124,7 @@ function Form({
   };
   return (
     <>
-      <ReadOnly what="projects" />
+      {!isPart && <ReadOnly what="projects" />}
       <form className="settingsform" onSubmit={submit} noValidate aria-label={label}>
         <fieldset disabled={!mayWrite}>{children({ stored, draft, errors, change })}</fieldset>
         {changed.length > 0 && (

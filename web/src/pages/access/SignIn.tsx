@@ -4,7 +4,7 @@ import { Button, Field as TextField } from "../../parts/parts";
 import { Wrong } from "../../parts/Wrong";
 import { Choices, Section } from "../settings/pieces";
 import { type FormProps, SettingsForm } from "./SettingsForm";
-import { DEFAULTS, type Field, isSame, METHODS, RULES, SECURITY_MAILS } from "./signIn";
+import { DEFAULTS, type Draft, type Field, isSame, METHODS, RULES, SECURITY_MAILS } from "./signIn";
 import { fieldWord, MAIL_WORDS, METHOD_WORDS, valueWords } from "./words";
 
 /** How the customers of the project sign in, and under which rules. */
@@ -67,7 +67,7 @@ export function Item({
   );
 }
 
-type TextSetting = Exclude<Field, "methods" | "securityMails" | "signUp" | "requireMfa" | "requireSso">;
+type TextSetting = { [Each in Field]: Draft[Each] extends string ? Each : never }[Field];
 
 /** A setting that is a text; with `rows`, one entry a line. */
 export function TextItem({
@@ -156,7 +156,15 @@ function Boxes({
   );
 }
 
-function Switch({ field, label, form }: { field: "requireMfa" | "requireSso"; label: string; form: FormProps }) {
+function Switch({
+  field,
+  label,
+  form,
+}: {
+  field: "requireMfa" | "requireSso" | "accountDeletion";
+  label: string;
+  form: FormProps;
+}) {
   return (
     <>
       <label className="line">
@@ -243,6 +251,9 @@ function Accounts(form: FormProps) {
           ]}
         />
         <Wrong>{form.errors.contacts}</Wrong>
+      </Item>
+      <Item field="accountDeletion" lead={m.access_deletion_lead()} form={form}>
+        <Switch field="accountDeletion" label={m.access_deletion_label()} form={form} />
       </Item>
     </Section>
   );

@@ -3,6 +3,11 @@ import type { APIError, MailBlock, MailTextContent } from "@postern/sdk";
 export const LANGUAGES = ["en", "de", "es", "fr", "pt", "ja"] as const;
 export type Language = (typeof LANGUAGES)[number];
 
+/** The name of a language, in the language of the dashboard. */
+export function languageName(language: string): string {
+  return new Intl.DisplayNames([document.documentElement.lang || "en"], { type: "language" }).of(language) ?? language;
+}
+
 /** Whether two texts say the same. */
 export function isSame(one: MailTextContent, other: MailTextContent): boolean {
   const parts = ({ subject, preheader = "", blocks, footer = "" }: MailTextContent) =>

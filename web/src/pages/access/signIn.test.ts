@@ -75,6 +75,18 @@ test("a change has only what differs, and lists as lists", () => {
   assert.deepEqual(differences(base, { ...base, redirectUrls: `${base.redirectUrls}\n ` }), []);
 });
 
+test("a color and a text are changed at their place, and the rest of the theme is left", () => {
+  const base = draftOf({ ...settings, pageTexts: { ...settings.pageTexts, de: { footer: "Acme" } } } as never);
+  assert.equal(base["pageTexts/de/footer"], "Acme");
+  assert.equal(base["theme/dark/ink"], "");
+  const draft = { ...base, "pageTexts/de/footer": " ", "theme/dark/ink": "#ffffff", corners: "LARGE" };
+  assert.deepEqual(changeOf(base, draft), {
+    settings: {
+      signIn: { theme: { dark: { ink: "#ffffff" }, corners: "LARGE" }, pageTexts: { de: { footer: null } } },
+    },
+  });
+});
+
 test("own changes are taken over into another version", () => {
   const base = draftOf(settings);
   const theirs = { ...base, signUp: false, appName: "Theirs" };

@@ -1,8 +1,28 @@
-import type { ProjectChange, SignInChange, SignInSettings } from "@postern/sdk";
+import type { PageTexts, ProjectChange, SignInSettings, ThemeColors } from "@postern/sdk";
 import type { Places } from "../settings/placed.ts";
+import { LANGUAGES, type Language } from "./mailText.ts";
+
+export const SCHEMES = ["light", "dark"] as const;
+export type Scheme = (typeof SCHEMES)[number];
+export const COLORS = ["accent", "page", "card", "ink", "muted", "line"] as const satisfies (keyof ThemeColors)[];
+export type ColorName = (typeof COLORS)[number];
+/** The texts of the hosted pages that a project can write. */
+export const TEXTS = [
+  "signInTitle",
+  "signInLead",
+  "signInButton",
+  "signUpTitle",
+  "signUpLead",
+  "signUpButton",
+  "footer",
+] as const satisfies (keyof PageTexts)[];
+export type TextName = (typeof TEXTS)[number];
+/** Fields that exist several times are named by their place in the settings. */
+export type ColorField = `theme/${Scheme}/${ColorName}`;
+export type TextField = `pageTexts/${Language}/${TextName}`;
 
 /** The sign-in settings as the forms hold them: lists of texts have one entry a line, and what is not set is empty. */
-export interface Draft {
+export interface Draft extends Record<ColorField | TextField, string> {
   methods: string[];
   passkeyDomain: string;
   signUp: boolean;
@@ -19,6 +39,16 @@ export interface Draft {
   appName: string;
   logoUrl: string;
   accentColor: string;
+  corners: string;
+  font: string;
+  headingFont: string;
+  pictureUrl: string;
+  defaultLanguage: string;
+  privacyUrl: string;
+  termsUrl: string;
+  helpUrl: string;
+  accountDeletion: boolean;
+  clientRegistration: string;
 }
 
 export type Field = keyof Draft;
@@ -32,6 +62,12 @@ export const SECURITY_MAILS = [
   "IDENTITY_CHANGED",
   "IMPERSONATED",
 ];
+
+export const CORNERS = ["SQUARE", "SMALL", "MEDIUM", "LARGE"] as const;
+export const COLOR_FIELDS = SCHEMES.flatMap((scheme) => COLORS.map((name): ColorField => `theme/${scheme}/${name}`));
+export const TEXT_FIELDS = LANGUAGES.flatMap((language) =>
+  TEXTS.map((name): TextField => `pageTexts/${language}/${name}`),
+);
 
 /** What a new project has. */
 export const DEFAULTS: Draft = {
@@ -51,20 +87,61 @@ export const DEFAULTS: Draft = {
   appName: "",
   logoUrl: "",
   accentColor: "",
+  corners: "MEDIUM",
+  font: "SYSTEM",
+  headingFont: "SYSTEM",
+  pictureUrl: "",
+  defaultLanguage: "",
+  privacyUrl: "",
+  termsUrl: "",
+  helpUrl: "",
+  accountDeletion: true,
+  clientRegistration: "OFF",
+  ...(Object.fromEntries([...COLOR_FIELDS, ...TEXT_FIELDS].map((field) => [field, ""])) as Record<
+    ColorField | TextField,
+    string
+  >),
 };
 
 export const FIELDS = Object.keys(DEFAULTS) as Field[];
 /** The settings that the hosted pages show; the others decide how people sign in. */
-export const BRAND: Field[] = ["appName", "logoUrl", "accentColor"];
-export const RULES = FIELDS.filter((field) => !BRAND.includes(field));
+export const BRAND: Field[] = [
+  "appName",
+  "logoUrl",
+  "accentColor",
+  ...COLOR_FIELDS,
+  "corners",
+  "font",
+  "headingFont",
+  "pictureUrl",
+  ...TEXT_FIELDS,
+  "defaultLanguage",
+  "privacyUrl",
+  "termsUrl",
+  "helpUrl",
+];
+/** The setting that concerns apps. */
+export const REGISTRATION: Field[] = ["clientRegistration"];
+export const RULES = FIELDS.filter((field) => !BRAND.includes(field) && !REGISTRATION.includes(field));
 
 const PATHS: Partial<Record<Field, string>> = {
   customerClaims: "tokenClaims/customer",
   organizationClaims: "tokenClaims/organization",
+  corners: "theme/corners",
+  font: "theme/font",
+  headingFont: "theme/headingFont",
+  pictureUrl: "theme/pictureUrl",
 };
+const LISTS: Field[] = ["redirectUrls", "allowedOrigins", "customerClaims", "organizationClaims"];
+
+/** The place of a field within the sign-in settings of the API. */
+export function pathOf(field: Field): string {
+  return PATHS[field] ?? field;
+}
+
 /** Where the errors of the API are shown. */
 export const PLACES: Places = {
-  ...Object.fromEntries(FIELDS.map((field) => [field, [`/settings/signIn/${PATHS[field] ?? field}`]])),
+  ...Object.fromEntries(FIELDS.map((field) => [field, [`/settings/signIn/${pathOf(field)}`]])),
   requireSso: ["/settings/signIn/requireSso", "sso_not_ready"],
 };
 
@@ -73,23 +150,15 @@ export function draftOf(settings: SignInSettings): Draft {
     ...all.filter((each) => on.includes(each)),
     ...on.filter((each) => !all.includes(each)),
   ];
+  const held = (field: Field) => {
+    let value: unknown = settings;
+    for (const name of pathOf(field).split("/")) value = (value as Record<string, unknown> | null)?.[name];
+    return Array.isArray(value) ? value.join("\n") : (value ?? "");
+  };
   return {
+    ...(Object.fromEntries(FIELDS.map((field) => [field, held(field)])) as unknown as Draft),
     methods: inOrder(METHODS, settings.methods),
-    passkeyDomain: settings.passkeyDomain ?? "",
-    signUp: settings.signUp,
-    verifyEmail: settings.verifyEmail,
-    contacts: settings.contacts,
-    requireMfa: settings.requireMfa,
-    requireSso: settings.requireSso,
-    redirectUrls: settings.redirectUrls.join("\n"),
-    allowedOrigins: settings.allowedOrigins.join("\n"),
-    mailFrom: settings.mailFrom ?? "",
     securityMails: inOrder(SECURITY_MAILS, settings.securityMails),
-    customerClaims: settings.tokenClaims.customer.join("\n"),
-    organizationClaims: settings.tokenClaims.organization.join("\n"),
-    appName: settings.appName ?? "",
-    logoUrl: settings.logoUrl ?? "",
-    accentColor: settings.accentColor ?? "",
   };
 }
 
@@ -122,29 +191,18 @@ export function linesOf(text: string): string[] {
 
 /** The request that makes the settings like a draft: only what differs, so that nothing else is overwritten. */
 export function changeOf(base: Draft, draft: Draft): ProjectChange {
-  const change: SignInChange = {};
+  const signIn: Record<string, unknown> = {};
   for (const field of differences(base, draft)) {
-    switch (field) {
-      case "customerClaims":
-        change.tokenClaims = { ...change.tokenClaims, customer: linesOf(draft[field]) };
-        break;
-      case "organizationClaims":
-        change.tokenClaims = { ...change.tokenClaims, organization: linesOf(draft[field]) };
-        break;
-      case "redirectUrls":
-      case "allowedOrigins":
-        change[field] = linesOf(draft[field]);
-        break;
-      case "passkeyDomain":
-      case "mailFrom":
-      case "appName":
-      case "logoUrl":
-      case "accentColor":
-        change[field] = draft[field].trim() || null;
-        break;
-      default:
-        Object.assign(change, { [field]: draft[field] });
+    const names = pathOf(field).split("/");
+    const last = names.pop() ?? "";
+    let place = signIn;
+    for (const name of names) {
+      place[name] ??= {};
+      place = place[name] as Record<string, unknown>;
     }
+    const value = draft[field];
+    if (LISTS.includes(field)) place[last] = linesOf(String(value));
+    else place[last] = typeof value === "string" ? value.trim() || null : value;
   }
-  return { settings: { signIn: change } };
+  return { settings: { signIn } };
 }

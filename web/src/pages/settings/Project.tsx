@@ -370,6 +370,18 @@ function Limits(props: PartProps) {
         unit={m.settings_days()}
         usual={m.settings_retention_never()}
       />
+      <Setting title={m.settings_archive()} lead={m.settings_archive_lead()}>
+        <label className="line">
+          <input
+            className="switch"
+            type="checkbox"
+            checked={props.draft.archiveExpired}
+            onChange={(event) => props.change({ archiveExpired: event.target.checked })}
+          />
+          {m.settings_archive_switch()}
+        </label>
+        <Wrong>{props.errors.archiveExpired}</Wrong>
+      </Setting>
       <NumberSetting
         {...props}
         field="frequencyCap"

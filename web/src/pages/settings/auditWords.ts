@@ -128,6 +128,7 @@ const SETTINGS: Record<Field, () => string> = {
   inboundRetentionDays: m.settings_inbound_retention,
   logRetentionDays: m.settings_log_retention,
   eventRetentionDays: m.settings_event_retention,
+  archiveExpired: m.settings_archive,
   frequencyCap: m.settings_cap,
   rateLimit: m.settings_rate,
   seedList: m.settings_seed,

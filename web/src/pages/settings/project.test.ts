@@ -17,6 +17,7 @@ const base: Draft = {
   inboundRetentionDays: "",
   logRetentionDays: "",
   eventRetentionDays: "",
+  archiveExpired: false,
   frequencyCap: "",
   rateLimit: "",
   seedList: "",

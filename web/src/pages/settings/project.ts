@@ -22,6 +22,7 @@ export interface Draft {
   inboundRetentionDays: string;
   logRetentionDays: string;
   eventRetentionDays: string;
+  archiveExpired: boolean;
   frequencyCap: string;
   rateLimit: string;
   /** One address a line. */
@@ -48,6 +49,7 @@ export const FIELDS: Field[] = [
   "inboundRetentionDays",
   "logRetentionDays",
   "eventRetentionDays",
+  "archiveExpired",
   "frequencyCap",
   "rateLimit",
   "seedList",
@@ -87,6 +89,7 @@ export function draftOf({ name, settings }: Project): Draft {
     inboundRetentionDays: number(settings.inboundRetentionDays),
     logRetentionDays: number(settings.logRetentionDays),
     eventRetentionDays: number(settings.eventRetentionDays),
+    archiveExpired: settings.archiveExpired,
     frequencyCap: number(settings.frequencyCap),
     rateLimit: number(settings.rateLimit),
     seedList: (settings.seedList ?? []).join("\n"),
