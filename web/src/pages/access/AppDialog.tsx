@@ -16,6 +16,7 @@ import { useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { isConflict } from "../customers/queries";
 import { Choices, DIALOG, type Errors } from "../settings/pieces";
+import { AppSecurity } from "./AppSecurity";
 import { appQuery, appsQuery } from "./appQueries";
 import {
   type AppDraft,
@@ -23,17 +24,20 @@ import {
   draftOfApp,
   GRANTS,
   isStandardScope,
+  keysOf,
   NEW_APP,
   newAppOf,
   refusedFields,
   STANDARD_SCOPES,
   toggled,
 } from "./apps";
-import { environmentLook, GRANT_WORDS, grantWord, scopeWord } from "./appWords";
+import { AUTHENTICATION_WORDS, environmentLook, GRANT_WORDS, grantWord, scopeWord } from "./appWords";
+import { Box } from "./Box";
 
 const NAME_CHARACTERS = 200;
 const URL_CHARACTERS = 2_000;
-/** Fields of the part that is closed at first. */
+/** Fields of the parts that are closed at first. */
+const SECURITY = ["authentication", "jwks", "jwksUri", "requireDpop", "isFapi"] as const;
 const MORE = ["postLogoutRedirectUris", "websiteUrl", "privacyUrl", "termsUrl", "backchannelLogoutUri"] as const;
 
 /** Registers an app and shows its secret once, or changes one. */
@@ -122,6 +126,11 @@ const partsOf = (draft: AppDraft): Record<string, string> => ({
   [m.access_app_privacy()]: draft.privacyUrl,
   [m.access_app_terms()]: draft.termsUrl,
   [m.access_app_backchannel()]: draft.backchannelLogoutUri,
+  [m.access_app_authentication()]: AUTHENTICATION_WORDS[draft.authentication].label(),
+  [m.access_app_jwks()]: draft.authentication === "JWKS" ? draft.jwks : "",
+  [m.access_app_jwks_uri()]: draft.authentication === "JWKS_URI" ? draft.jwksUri : "",
+  [m.access_app_dpop()]: draft.requireDpop ? m.access_app_yes() : m.access_app_no(),
+  [m.access_app_fapi()]: draft.isFapi ? m.access_app_yes() : m.access_app_no(),
 });
 
 function AppForm({
@@ -143,6 +152,9 @@ function AppForm({
   const [errors, setErrors] = useState<Errors>({});
   const [isBusy, setBusy] = useState(false);
   const [isMore, setMore] = useState(() => app !== undefined && MORE.some((field) => draftOfApp(app)[field]));
+  const [isSecurity, setSecurity] = useState(
+    () => app !== undefined && SECURITY.some((field) => draftOfApp(app)[field] !== NEW_APP[field]),
+  );
   const permissions = useQuery(permissionsQuery(projectId));
   const { oauthClients } = api(projectId);
   const path = `/projects/${projectId}/oauth-clients`;
@@ -163,6 +175,7 @@ function AppForm({
         ? refusedFields(error, draft, (line, message) => m.access_app_line({ line, message }))
         : { "": messageOf(error) };
     if (MORE.some((field) => fields[field])) setMore(true);
+    if (SECURITY.some((field) => fields[field])) setSecurity(true);
     setErrors(fields);
   };
   const change = base && changesOf(draftOfApp(base), draft);
@@ -171,6 +184,9 @@ function AppForm({
     if (!draft.name.trim()) wrong.name = m.access_required();
     if (draft.grantTypes.length === 0) wrong.grantTypes = m.access_app_does_missing();
     if (usesBrowser && !draft.redirectUris.trim()) wrong.redirectUris = m.access_app_redirects_missing();
+    if (draft.authentication === "JWKS" && !keysOf(draft.jwks)) wrong.jwks = m.access_app_jwks_wrong();
+    if (draft.authentication === "JWKS_URI" && !draft.jwksUri.trim()) wrong.jwksUri = m.access_required();
+    if (wrong.jwks || wrong.jwksUri) setSecurity(true);
     setErrors(wrong);
     if (Object.keys(wrong).length) return setTheirs(undefined);
     setBusy(true);
@@ -295,7 +311,8 @@ function AppForm({
               onChange={(type) =>
                 set({
                   isPublic: type === "PUBLIC",
-                  // A client without a secret cannot prove that it is itself.
+                  // A client that can keep no secret can keep no key, and cannot prove that it is itself.
+                  ...(type === "PUBLIC" && { authentication: "SECRET", isFapi: false }),
                   grantTypes:
                     type === "PUBLIC"
                       ? draft.grantTypes.filter((each) => each !== "client_credentials")
@@ -384,6 +401,10 @@ function AppForm({
             <small className="muted">{m.access_app_first_party_hint()}</small>
           </span>
         </label>
+        <details className="small" open={isSecurity} onToggle={(event) => setSecurity(event.currentTarget.open)}>
+          <summary>{m.access_app_security()}</summary>
+          <AppSecurity draft={draft} errors={errors} set={set} />
+        </details>
         <details className="small" open={isMore} onToggle={(event) => setMore(event.currentTarget.open)}>
           <summary>{m.access_app_more()}</summary>
           <div className="form">
@@ -424,32 +445,5 @@ function AppForm({
         </div>
       </form>
     </Modal>
-  );
-}
-
-/** A choice of several, with what it means or its name in the protocol. */
-function Box({
-  label,
-  hint = "",
-  code = "",
-  checked,
-  disabled = false,
-  onChange,
-}: {
-  label: string;
-  hint?: string;
-  code?: string;
-  checked: boolean;
-  disabled?: boolean;
-  onChange: () => void;
-}) {
-  return (
-    <label className="choice">
-      <input type="checkbox" className="check" checked={checked} disabled={disabled} onChange={onChange} />
-      <span>
-        {label} {code && <code className="muted">{code}</code>}
-        {hint && <small className="muted">{hint}</small>}
-      </span>
-    </label>
   );
 }

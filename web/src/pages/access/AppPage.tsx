@@ -24,7 +24,8 @@ import { isMissing } from "../customers/queries";
 import { DIALOG, LoadingRows, ReadOnly, useMay } from "../settings/pieces";
 import { codesOf, flowsOf } from "./appCode";
 import { appQuery, appsQuery, providerQuery } from "./appQueries";
-import { environmentLook, FLOW_WORDS, grantWord, scopeWord, typeWord } from "./appWords";
+import { draftOfApp } from "./apps";
+import { AUTHENTICATION_WORDS, environmentLook, FLOW_WORDS, grantWord, scopeWord, typeWord } from "./appWords";
 
 const dialogs = () => import("./AppDialog");
 const AppDialog = lazy(dialogs);
@@ -291,8 +292,19 @@ function Values({ app, onRotate }: { app: OAuthClient; onRotate: (() => void) | 
                   </Button>
                 )}
               </>
-            ) : (
+            ) : app.jwks || app.jwksUri ? (
+              <span className="muted">{m.access_app_secret_keys()}</span>
+            ) : app.type === "PUBLIC" ? (
               <span className="muted">{m.access_app_secret_none()}</span>
+            ) : (
+              <>
+                <span className="muted">{m.access_none()}</span>
+                {onRotate && (
+                  <Button kind="bare" size="small" onClick={onRotate}>
+                    {m.access_app_rotate()}
+                  </Button>
+                )}
+              </>
             )}
           </dd>
         </div>
@@ -337,6 +349,30 @@ function Rights({ app }: { app: OAuthClient }) {
       <dd>{app.grantTypes.map(grantWord).join(", ")}</dd>
       <dt>{m.access_app_consent()}</dt>
       <dd>{app.firstParty ? m.access_app_consent_own() : m.access_app_consent_others()}</dd>
+      {app.type === "CONFIDENTIAL" && (
+        <>
+          <dt>{m.access_app_authentication()}</dt>
+          <dd className="stacked">
+            <span>{AUTHENTICATION_WORDS[draftOfApp(app).authentication].label()}</span>
+            {app.jwks && <span className="muted">{keyIdsOf(app)}</span>}
+            {app.jwksUri && <code>{app.jwksUri}</code>}
+          </dd>
+        </>
+      )}
+      <dt>{m.access_app_dpop()}</dt>
+      <dd>{app.requireDpop ? m.access_app_yes() : m.access_app_no()}</dd>
+      {app.securityProfile === "FAPI2" && (
+        <>
+          <dt>{m.access_app_profile()}</dt>
+          <dd>{m.access_app_fapi()}</dd>
+        </>
+      )}
+      {app.selfRegistered && (
+        <>
+          <dt>{m.access_app_origin()}</dt>
+          <dd>{m.access_app_self_registered()}</dd>
+        </>
+      )}
       <dt>{m.access_app_scopes()}</dt>
       <dd className="stacked">
         {app.scopes.length === 0 && <span className="muted">{m.access_none()}</span>}
@@ -390,6 +426,12 @@ function Rights({ app }: { app: OAuthClient }) {
       </dd>
     </dl>
   );
+}
+
+/** The names of the public keys of an app. */
+function keyIdsOf(app: OAuthClient): string {
+  const keys = (app.jwks?.keys ?? []) as { kid?: string; kty?: string }[];
+  return keys.map(({ kid, kty }) => kid ?? kty ?? "").join(", ");
 }
 
 /** Creates another secret; the old one goes on for a while. */

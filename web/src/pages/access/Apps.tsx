@@ -13,6 +13,8 @@ import { LoadingRows, ReadOnly, Row, Section, useMay } from "../settings/pieces"
 import { appsQuery } from "./appQueries";
 import type { Environment } from "./apps";
 import { environmentLook, grantWord, typeWord } from "./appWords";
+import { Registration } from "./Registration";
+import { Resources } from "./Resources";
 
 const AppDialog = lazy(() => import("./AppDialog"));
 
@@ -125,6 +127,8 @@ export function Apps() {
           </>
         )}
       </Section>
+      <Resources />
+      <Registration />
       {isAdding && (
         <Suspense>
           <AppDialog onClose={() => setAdding(false)} />
@@ -151,7 +155,14 @@ function AppRow({ app }: { app: OAuthClient }) {
       }
       action={<Status shape={shape}>{word}</Status>}
     >
-      {[...does, typeWord(app), app.firstParty ? m.access_app_own() : m.access_app_others()].join(" · ")}
+      {[
+        ...does,
+        typeWord(app),
+        app.firstParty ? m.access_app_own() : m.access_app_others(),
+        app.selfRegistered && m.access_app_self_registered(),
+      ]
+        .filter(Boolean)
+        .join(" · ")}
     </Row>
   );
 }

@@ -26,6 +26,26 @@ export function appQuery(projectId: string, id: string) {
   });
 }
 
+/** All APIs for which apps can ask for tokens, newest first. */
+export function resourcesQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["access", projectId, "resources"],
+    queryFn: async ({ signal }) => (await api(projectId).oauthResources.list({ limit: MOST }, { signal })).data,
+    refetchInterval: LOOK_MS,
+  });
+}
+
+/** One API with its version. */
+export function resourceQuery(projectId: string, id: string) {
+  return queryOptions({
+    queryKey: ["access", projectId, "resource", id],
+    queryFn: ({ signal }) => api(projectId).oauthResources.get(id, { signal }),
+    // As above. A form begins with what is stored now.
+    structuralSharing: false,
+    gcTime: 0,
+  });
+}
+
 /** The URLs of the project's OpenID provider, as programs read them. */
 export function providerQuery(projectId: string) {
   return queryOptions({

@@ -2,7 +2,7 @@ import type { OAuthClient } from "@postern/sdk";
 import type { Shape } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import type { Flow } from "./appCode";
-import { DEVICE, type Grant } from "./apps";
+import { type Authentication, DEVICE, type Grant } from "./apps";
 
 /** What an app does, by the way in which it gets tokens, and what that means. */
 export const GRANT_WORDS: Record<Grant, { label: () => string; hint: () => string }> = {
@@ -45,3 +45,9 @@ export function environmentLook({ environment }: Pick<OAuthClient, "environment"
 export function typeWord({ type }: Pick<OAuthClient, "type">): string {
   return type === "PUBLIC" ? m.access_app_public() : m.access_app_confidential();
 }
+
+export const AUTHENTICATION_WORDS: Record<Authentication, { label: () => string; hint: () => string }> = {
+  SECRET: { label: m.access_app_auth_secret, hint: m.access_app_auth_secret_hint },
+  JWKS: { label: m.access_app_auth_jwks, hint: m.access_app_auth_jwks_hint },
+  JWKS_URI: { label: m.access_app_auth_jwks_uri, hint: m.access_app_auth_jwks_uri_hint },
+};

@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { OAuthClient } from "@postern/sdk";
-import { changeOfApp, changesOf, draftOfApp, NEW_APP, newAppOf, refusedFields, toggled, uniqueLines } from "./apps.ts";
+import {
+  changeOfApp,
+  changesOf,
+  draftOfApp,
+  keysOf,
+  NEW_APP,
+  newAppOf,
+  refusedFields,
+  toggled,
+  uniqueLines,
+} from "./apps.ts";
 
 test("lines are numbered as they stand, without empty and repeated ones", () => {
   assert.deepEqual(uniqueLines("https://a/\n\n https://b/ \nhttps://a/\n"), [
@@ -23,8 +33,23 @@ test("a new app leaves out what is empty, and a change empties it", () => {
 
 test("a stored app gives the same change again", () => {
   const draft = { ...NEW_APP, name: "Reports", redirectUris: "https://a/\nhttps://b/" };
-  const stored = { ...newAppOf(draft), websiteUrl: null, privacyUrl: null, termsUrl: null, backchannelLogoutUri: null };
+  const links = { websiteUrl: null, privacyUrl: null, termsUrl: null, backchannelLogoutUri: null };
+  const security = { jwks: null, jwksUri: null, requireDpop: false, securityProfile: "STANDARD" };
+  const stored = { ...newAppOf(draft), ...links, ...security };
   assert.deepEqual(changeOfApp(draftOfApp(stored as unknown as OAuthClient)), changeOfApp(draft));
+});
+
+test("an app with keys has no secret, and goes back to one without them", () => {
+  const key = { kty: "OKP", crv: "Ed25519", x: "AA" };
+  for (const text of [{ keys: [key] }, [key], key]) assert.deepEqual(keysOf(JSON.stringify(text)), { keys: [key] });
+  for (const text of ["", "{", "1", '{"keys":1}', "null"]) assert.equal(keysOf(text), undefined);
+  const draft = { ...NEW_APP, name: "Bank", authentication: "JWKS" as const, jwks: JSON.stringify(key), isFapi: true };
+  assert.deepEqual(newAppOf(draft).jwks, { keys: [key] });
+  assert.equal(newAppOf(draft).securityProfile, "FAPI2");
+  assert.equal("jwksUri" in newAppOf(draft), false);
+  const secret = { ...draft, authentication: "SECRET" as const };
+  assert.deepEqual(changesOf(draft, secret), { jwks: null });
+  assert.equal("requireDpop" in newAppOf(secret), false);
 });
 
 test("refusals stand at their field with the line of the text", () => {

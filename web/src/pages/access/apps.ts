@@ -1,4 +1,4 @@
-import type { NewOAuthClient, OAuthClient } from "@postern/sdk";
+import type { JsonWebKeys, NewOAuthClient, OAuthClient } from "@postern/sdk";
 
 export const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
 /** The ways to get tokens, in the order of the form. */
@@ -11,6 +11,9 @@ export function isStandardScope(scope: string): boolean {
 }
 
 export type Environment = "LIVE" | "TEST";
+/** How a confidential app proves that it is itself: with a secret, or with keys whose public halves are here or there. */
+export const AUTHENTICATIONS = ["SECRET", "JWKS", "JWKS_URI"] as const;
+export type Authentication = (typeof AUTHENTICATIONS)[number];
 
 /** What the form of an app has; URIs are one a line. */
 export interface AppDraft {
@@ -26,6 +29,13 @@ export interface AppDraft {
   privacyUrl: string;
   termsUrl: string;
   backchannelLogoutUri: string;
+  authentication: Authentication;
+  /** JSON. */
+  jwks: string;
+  jwksUri: string;
+  requireDpop: boolean;
+  /** Whether the app is held to the FAPI 2.0 Security Profile. */
+  isFapi: boolean;
 }
 
 export const NEW_APP: AppDraft = {
@@ -41,6 +51,11 @@ export const NEW_APP: AppDraft = {
   privacyUrl: "",
   termsUrl: "",
   backchannelLogoutUri: "",
+  authentication: "SECRET",
+  jwks: "",
+  jwksUri: "",
+  requireDpop: false,
+  isFapi: false,
 };
 
 export function draftOfApp(app: OAuthClient): AppDraft {
@@ -57,7 +72,26 @@ export function draftOfApp(app: OAuthClient): AppDraft {
     privacyUrl: app.privacyUrl ?? "",
     termsUrl: app.termsUrl ?? "",
     backchannelLogoutUri: app.backchannelLogoutUri ?? "",
+    authentication: app.jwks ? "JWKS" : app.jwksUri ? "JWKS_URI" : "SECRET",
+    jwks: app.jwks ? JSON.stringify(app.jwks, null, 2) : "",
+    jwksUri: app.jwksUri ?? "",
+    requireDpop: app.requireDpop,
+    isFapi: app.securityProfile === "FAPI2",
   };
+}
+
+/** The key set of a text: that of a document, a list of keys, or one key. Undefined for what is none of these. */
+export function keysOf(text: string): JsonWebKeys | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value)) return { keys: value };
+  if ("kty" in value) return { keys: [value as JsonWebKeys["keys"][number]] };
+  return "keys" in value && Array.isArray(value.keys) ? { keys: value.keys } : undefined;
 }
 
 /** An entry of a text with one a line, and the number of its line, from 1. */
@@ -87,12 +121,17 @@ export function changeOfApp(draft: AppDraft): Omit<NewOAuthClient, "type" | "env
     privacyUrl: draft.privacyUrl.trim() || null,
     termsUrl: draft.termsUrl.trim() || null,
     backchannelLogoutUri: draft.backchannelLogoutUri.trim() || null,
+    requireDpop: draft.requireDpop,
+    jwks: (draft.authentication === "JWKS" && keysOf(draft.jwks)) || null,
+    jwksUri: (draft.authentication === "JWKS_URI" && draft.jwksUri.trim()) || null,
+    securityProfile: draft.isFapi ? "FAPI2" : "STANDARD",
   };
 }
 
 /** The request that registers an app. What is left empty is left out. */
 export function newAppOf(draft: AppDraft): NewOAuthClient {
-  const { websiteUrl, privacyUrl, termsUrl, backchannelLogoutUri, ...rest } = changeOfApp(draft);
+  const { websiteUrl, privacyUrl, termsUrl, backchannelLogoutUri, jwks, jwksUri, ...others } = changeOfApp(draft);
+  const { requireDpop, securityProfile, ...rest } = others;
   return {
     ...rest,
     type: draft.isPublic ? "PUBLIC" : "CONFIDENTIAL",
@@ -101,8 +140,15 @@ export function newAppOf(draft: AppDraft): NewOAuthClient {
     ...(privacyUrl && { privacyUrl }),
     ...(termsUrl && { termsUrl }),
     ...(backchannelLogoutUri && { backchannelLogoutUri }),
+    ...(requireDpop && { requireDpop }),
+    ...(jwks && { jwks }),
+    ...(jwksUri && { jwksUri }),
+    ...(draft.isFapi && { securityProfile }),
   };
 }
+
+/** Fields of the form that have another name in the API. */
+const OTHER_NAMES: Record<string, string> = { type: "isPublic", securityProfile: "isFapi" };
 
 /** What of a refusal decides where it is shown. */
 interface Refusal {
@@ -122,7 +168,7 @@ export function refusedFields(
   for (const { path, message } of errors) {
     const [, name = "", index] = /^\/(\w+)(?:\/(\d+))?/.exec(path) ?? [];
     const text = name in draft ? draft[name as keyof AppDraft] : undefined;
-    const field = text === undefined ? (name === "type" ? "isPublic" : "") : name;
+    const field = text === undefined ? (OTHER_NAMES[name] ?? "") : name;
     const line = typeof text === "string" && index !== undefined ? uniqueLines(text)[Number(index)]?.line : undefined;
     const sentence = line === undefined ? message : said(line, message);
     result[field] = result[field] ? `${result[field]} ${sentence}` : sentence;
