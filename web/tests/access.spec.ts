@@ -1,5 +1,8 @@
+import { generateKeyPairSync } from "node:crypto";
 import type { Page } from "@playwright/test";
 import { Postern } from "@postern/sdk";
+import { draftOf, FIELDS } from "../src/pages/access/signIn";
+import { styleOf, themeOf } from "../src/pages/access/theme";
 import { api, at, expect, expectAccessible, expectHolds, SERVER, test } from "./fixtures";
 
 /** The API as the owner of the account. */
@@ -208,6 +211,31 @@ test.describe("apps", () => {
       redirectUris: ["https://theirs.example.com/"],
     });
 
+    // A key instead of the secret, and the profile that requires it.
+    await page.getByRole("button", { name: "Edit" }).first().click();
+    await dialog.getByText("Authentication and security").click();
+    await dialog.getByRole("checkbox", { name: /^FAPI 2.0/ }).check();
+    await expect(dialog.getByRole("checkbox", { name: /^Bind tokens/ })).toBeChecked();
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await expect(dialog.getByRole("alert")).toContainText("A FAPI2 client authenticates with a key");
+    await dialog.getByRole("radio", { name: /^Key, stored here/ }).check();
+    await dialog.getByLabel("Public keys (JWKS)").fill("no json");
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await expect(dialog.getByLabel("Public keys (JWKS)")).toHaveAttribute("aria-invalid", "true");
+    const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const key = { ...publicKey.export({ format: "jwk" }), kid: "2026", alg: "ES256" };
+    await dialog.getByLabel("Public keys (JWKS)").fill(JSON.stringify(key));
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await expect(page.getByText("None: the app authenticates with a key.")).toBeVisible();
+    await expect(page.getByText("2026", { exact: true })).toBeVisible();
+    expect(await client.oauthClients.get(id)).toMatchObject({
+      jwks: { keys: [key] },
+      requireDpop: true,
+      securityProfile: "FAPI2",
+      secretLastFour: null,
+    });
+
     await page.getByRole("button", { name: "Delete app" }).click();
     await dialog.getByRole("button", { name: "Delete app" }).click();
     await expect(dialog.getByRole("alert")).toBeVisible();
@@ -215,6 +243,49 @@ test.describe("apps", () => {
     await dialog.getByRole("button", { name: "Delete app" }).click();
     await expect(page.getByRole("heading", { name: "No apps yet" })).toBeVisible();
     expect((await client.oauthClients.list()).data).toEqual([]);
+
+    // The APIs for which apps get tokens.
+    const apis = page.getByRole("region", { name: "APIs", exact: true });
+    await apis.getByRole("button", { name: "New API" }).click();
+    await dialog.getByLabel("Name", { exact: true }).fill(`Notes ${ATTACK}`);
+    await dialog.getByLabel("Identifier").fill("http://notes.example.com/mcp");
+    await dialog.getByRole("button", { name: "Add API" }).click();
+    await expect(dialog.getByLabel("Identifier")).toHaveAttribute("aria-invalid", "true");
+    await dialog.getByLabel("Identifier").fill("https://notes.example.com/mcp");
+    await dialog.getByRole("checkbox", { name: /posts:write/ }).check();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Add API" }).click();
+    await expect(apis.getByText("https://notes.example.com/mcp")).toBeVisible();
+    const [declared] = (await client.oauthResources.list()).data;
+    expect(declared).toMatchObject({ scopes: ["posts:write"], environment: "LIVE" });
+    await apis.getByRole("button", { name: /^Edit Notes/ }).click();
+    await dialog.getByLabel("Name", { exact: true }).fill("Mine");
+    await client.oauthResources.update(declared?.id ?? "", { name: "Theirs", scopes: [] });
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await expect(dialog.getByRole("row", { name: /Name/ })).toContainText("Theirs");
+    await dialog.getByRole("button", { name: /Keep mine/ }).click();
+    await expect(apis.getByText("Mine", { exact: true })).toBeVisible();
+    expect((await client.oauthResources.list()).data).toMatchObject([{ name: "Mine", scopes: [] }]);
+    await apis.getByRole("button", { name: "Delete Mine" }).click();
+    await dialog.getByRole("textbox").fill("Mine");
+    await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+    await expect(apis.getByRole("heading", { name: "No APIs yet" })).toBeVisible();
+
+    // Apps register themselves with a token.
+    await page.getByRole("radio", { name: /^With a token/ }).check();
+    await expect(page.getByRole("button", { name: "Create a token" })).toHaveCount(0);
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await page.getByRole("button", { name: "Create a token" }).click();
+    const token = (await dialog.locator("code").textContent()) ?? "";
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "I have saved it" }).click();
+    const registered = await page.request.post(`${app?.issuer}/oauth/register`, {
+      headers: { authorization: `Bearer ${token}` },
+      data: { client_name: "Assistant", redirect_uris: ["https://assistant.example.com/callback"] },
+    });
+    expect(registered.status(), await registered.text()).toBe(201);
+    await page.reload();
+    await expect(page.getByRole("listitem").filter({ hasText: "Assistant" })).toContainText("registered by itself");
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   });
 });
@@ -248,6 +319,130 @@ test.describe("apps that are not there", () => {
     await expect(page.getByText("Sign a customer in on a device without a browser")).toBeVisible();
     await page.goto(`${path("apps")}`);
     await expect(page.getByRole("link", { name: "Trial" })).toBeVisible();
+  });
+});
+
+test.describe("hosted pages", () => {
+  test.use({ tolerated: /status of (400|422)/ });
+
+  test("are shown with the theme and the texts before they are saved", async ({ signedIn: page }) => {
+    const { client, path } = await newProject(unique("Theme"));
+    await client.projects.update({ settings: { signIn: { redirectUrls: ["https://app.example.com/back"] } } });
+    await page.goto(path("pages"));
+    const frame = page.frameLocator("iframe[title='Sign in']:not(.next)");
+    const button = frame.getByRole("button", { name: "Continue", exact: true });
+    await expect(button).toHaveCSS("border-radius", "10px");
+    const colour = (scheme: string, name: string) =>
+      page.getByRole("group", { name: scheme, exact: true }).getByRole("textbox", { name, exact: true });
+    await colour("Light", "Page").fill("#fdf6e3");
+    await expect(frame.locator("body")).toHaveCSS("background-color", "rgb(253, 246, 227)");
+    // What follows from other colours is shown in their fields.
+    await expect(colour("Light", "Boxes")).toHaveAttribute("placeholder", "#fdf6e3");
+    await colour("Light", "Text").fill("#fdf6e0");
+    await page.getByRole("button", { name: "Large" }).click();
+    await expect(button).toHaveCSS("border-radius", "18px");
+    await page.getByLabel("Font of titles", { exact: true }).selectOption("Serif");
+    await expect(frame.getByRole("heading", { level: 1 })).toHaveCSS("font-family", /Georgia/);
+    await page.getByRole("textbox", { name: "Privacy policy" }).fill("https://app.example.com/privacy");
+    await expect(frame.getByText("Privacy", { exact: true })).toBeVisible();
+    await page.getByLabel("Language of the texts").selectOption("German");
+    await expect(page).toHaveURL(/lang=de/);
+    await expect(page.getByLabel("First button")).toHaveAttribute("placeholder", "Weiter");
+    await page.getByLabel("Title of the sign-in page", { exact: true }).fill(`Willkommen ${ATTACK}`);
+    await page.getByLabel("Sentence below this title").fill("Schön, dass Sie da sind.");
+    await page.getByLabel("First button").fill("Los");
+    await page.getByLabel("Line in the foot of all pages").fill("Acme GmbH, Kiel");
+    await expect(frame.getByRole("heading", { level: 1 })).toHaveText(`Willkommen ${ATTACK}`);
+    await expect(frame.getByText("Schön, dass Sie da sind.")).toBeVisible();
+    await expect(frame.getByRole("button", { name: "Los", exact: true })).toBeVisible();
+    await expect(frame.getByText("Acme GmbH, Kiel")).toBeVisible();
+    await expect(frame.getByText("Datenschutz", { exact: true })).toBeVisible();
+    await expectAccessible(page);
+
+    // The text could not be read: nothing is saved.
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await expect(colour("Light", "Text")).toHaveAttribute("aria-invalid", "true");
+    await expect(page.getByText("The contrast of `ink` #fdf6e0")).toBeVisible();
+    await page.getByRole("button", { name: "Use the default: Text, Light" }).click();
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await expect(page.getByText("The settings are saved")).toBeVisible();
+    const { signIn } = (await client.projects.get()).settings;
+    expect(signIn.theme).toMatchObject({
+      corners: "LARGE",
+      font: "SYSTEM",
+      headingFont: "SERIF",
+      light: { page: "#fdf6e3", ink: null },
+    });
+    expect(signIn.pageTexts.de).toMatchObject({ signInButton: "Los", footer: "Acme GmbH, Kiel", signUpTitle: null });
+    // The page of the server says and shows the same.
+    const hosted = await page.request.get(
+      (await page.getByRole("link", { name: "Open the page" }).getAttribute("href")) ?? "",
+    );
+    expect(await hosted.text()).toContain(">Los</button>");
+    const sheet = await page.request.get(`/projects/${(await client.projects.get()).id}/auth/pages/style.css`);
+    expect(await sheet.text()).toBe(styleOf(themeOf(draftOf(signIn))));
+
+    await expectHolds(page, "access pages");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.getByRole("button", { name: "Use the built-in texts: German" }).click();
+    await expect(frame.getByRole("heading", { level: 1 })).toHaveText("Anmelden");
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await expect.poll(async () => (await client.projects.get()).settings.signIn.pageTexts.de).toBe(null);
+  });
+});
+
+test.describe("hooks", () => {
+  test.use({ tolerated: /status of (400|412)/ });
+
+  test("are added with a secret that is shown once, called, changed and deleted", async ({ signedIn: page }) => {
+    const { client, path } = await newProject(unique("Hooks"));
+    await page.goto(path("hooks"));
+    await expect(page.getByText("No hook.")).toHaveCount(3);
+    await page.getByRole("button", { name: "Add hook: Before sign-up" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("URL", { exact: true }).fill("http://hooks.invalid/sign-up");
+    await dialog.getByLabel("Time limit (milliseconds)").fill("soon");
+    await dialog.getByRole("button", { name: "Add hook" }).click();
+    await expect(dialog.getByLabel("Time limit (milliseconds)")).toHaveAttribute("aria-invalid", "true");
+    await dialog.getByLabel("Time limit (milliseconds)").fill("1000");
+    await dialog.getByRole("button", { name: "Add hook" }).click();
+    await expect(dialog.getByLabel("URL", { exact: true })).toHaveAttribute("aria-invalid", "true");
+    await expectAccessible(page);
+    await dialog.getByLabel("URL", { exact: true }).fill("https://hooks.invalid/sign-up");
+    await dialog.getByRole("button", { name: "Add hook" }).click();
+    await expect(dialog.getByText(/^whsec_/)).toBeVisible();
+    const secret = (await dialog.getByText(/^whsec_/).textContent()) ?? "?";
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "I have saved it" }).click();
+    await expect(page.getByText("https://hooks.invalid/sign-up")).toBeVisible();
+    await expect(page.getByText(secret)).toHaveCount(0);
+    await page.getByRole("button", { name: "Call with example data: Before sign-up" }).click();
+    await expect(page.getByText(/No valid answer: /)).toBeVisible();
+    await page.getByRole("button", { name: "New secret of the hook: Before sign-up" }).click();
+    await dialog.getByRole("button", { name: "Create a new secret" }).click();
+    await expect(dialog.getByText(/^whsec_/)).not.toHaveText(secret);
+    await dialog.getByRole("button", { name: "I have saved it" }).click();
+    await expect(page.getByText("Previous secret")).toBeVisible();
+
+    await page.getByRole("button", { name: "Edit hook: Before sign-up" }).click();
+    await dialog.getByRole("radio", { name: /^Continue/ }).check();
+    await client.signInHooks.update("BEFORE_SIGN_UP", { timeoutMs: 1500, active: false });
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await expect(dialog.getByRole("row", { name: /Time limit/ })).toContainText("1500");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: /Keep mine/ }).click();
+    await expect(dialog).toHaveCount(0);
+    expect(await client.signInHooks.get("BEFORE_SIGN_UP")).toMatchObject({ onFailure: "CONTINUE", timeoutMs: 1500 });
+    await expect(page.getByText("Off", { exact: true })).toBeVisible();
+    await expectHolds(page, "access hooks");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("button", { name: "Delete hook: Before sign-up" }).click();
+    await dialog.getByRole("textbox").fill("BEFORE_SIGN_UP");
+    await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+    await expect(page.getByText("No hook.")).toHaveCount(3);
+    expect(await client.signInHooks.list()).toEqual([]);
   });
 });
 
@@ -436,6 +631,7 @@ test("a viewer reads everything and changes nothing", async ({ signedIn: page })
   await client.access.roles.create({ key: "editor", name: "Editor" });
   await client.features.create({ key: "sso", name: "Single sign-on" });
   await client.oauthClients.create({ name: "Seen", redirectUris: ["https://a.example.com/"] });
+  await client.oauthResources.create({ name: "Notes", identifier: "https://notes.example.com/mcp" });
   await asViewer(page);
   await page.goto(path());
   await expect(page.getByRole("radio", { name: /^Open/ })).toBeDisabled();
@@ -449,11 +645,17 @@ test("a viewer reads everything and changes nothing", async ({ signedIn: page })
   await expect(page.getByRole("rowheader", { name: /Single sign-on/ })).toBeVisible();
   await expect(page.getByRole("button", { name: /^(New|Edit|Delete)/ })).toHaveCount(0);
   await page.getByRole("link", { name: "Apps", exact: true }).click();
+  await expect(page.getByText("https://notes.example.com/mcp")).toBeVisible();
+  await expect(page.getByRole("radio", { name: /^With a token/ })).toBeDisabled();
+  await expect(page.locator("#main").getByRole("button", { name: /^(New|Edit|Delete)/ })).toHaveCount(0);
   await page.getByRole("link", { name: "Seen" }).click();
   await expect(page.getByRole("button", { name: "Copy Client ID" })).toBeVisible();
   await expect(page.getByText("Your role is Viewer")).toBeVisible();
   await expect(page.locator("#main").getByRole("button", { name: /^(New|Edit|Delete)/ })).toHaveCount(0);
   await page.goto(path());
+  await page.getByRole("link", { name: "Hooks" }).click();
+  await expect(page.getByText("No hook.").first()).toBeVisible();
+  await expect(page.getByRole("button", { name: /^(Add|New|Edit|Delete)/ })).toHaveCount(0);
   await page.getByRole("link", { name: "Signing keys" }).click();
   await expect(page.getByRole("list", { name: "Signing keys" })).toBeVisible();
   await expect(page.getByRole("button", { name: "Replace the key" })).toHaveCount(0);
@@ -472,11 +674,13 @@ test("every tab holds", async ({ signedIn: page }) => {
     grantTypes: ["authorization_code", "refresh_token", "client_credentials"],
     environment: "TEST",
   });
+  const settings = new Set<string>();
   const shown: [string, string][] = [
     ["", "Redirect URLs"],
     ["providers", "No providers yet"],
     ["pages", "No redirect URL yet"],
     ["apps", "Reports of"],
+    ["hooks", "Before sign-up"],
     ["roles", "posts:write"],
     ["why", "Who?"],
     ["plans", "Single sign-on"],
@@ -485,8 +689,14 @@ test("every tab holds", async ({ signedIn: page }) => {
   for (const [tab, text] of shown) {
     await page.goto(path(tab));
     await expect(page.locator("#main").getByText(text).first()).toBeVisible();
+    for (const each of await page.locator("[data-field]").all())
+      settings.add(((await each.getAttribute("data-field")) ?? "").replace(/^pageTexts\/\w+/, "pageTexts"));
     await expectHolds(page, `access ${tab || "settings"}`);
   }
+  // Each of the settings is in a form. Texts are those of one language at a time.
+  expect([...settings].sort()).toEqual(
+    [...new Set(FIELDS.map((field) => field.replace(/^pageTexts\/\w+/, "pageTexts")))].sort(),
+  );
   await page.goto(path("").replace(/access$/, `access/apps/${app.id}`));
   await expect(page.getByRole("heading", { level: 1, name: app.name })).toBeVisible();
   await expectHolds(page, "access app");

@@ -7,6 +7,7 @@ import { CopyRequest } from "../../parts/CopyRequest";
 import { type ApiRequest, usePageRequest } from "../../parts/request";
 import { useProjectId } from "../../session/profile";
 import { Apps } from "./Apps";
+import { Hooks } from "./Hooks";
 import { Keys } from "./Keys";
 import { Mails } from "./Mails";
 import { Pages } from "./Pages";
@@ -25,6 +26,7 @@ const WORDS: Record<Tab | "signIn", () => string> = {
   pages: m.access_tab_pages,
   mails: m.access_mailtexts,
   apps: m.access_tab_apps,
+  hooks: m.access_tab_hooks,
   roles: m.access_tab_roles,
   why: m.access_tab_why,
   plans: m.access_tab_plans,
@@ -37,6 +39,7 @@ const LEADS: Record<Tab | "signIn", () => string> = {
   pages: m.access_lead_pages,
   mails: m.access_lead_mailtexts,
   apps: m.access_lead_apps,
+  hooks: m.access_lead_hooks,
   roles: m.access_lead_roles,
   why: m.access_lead_why,
   plans: m.access_lead_plans,
@@ -49,6 +52,7 @@ const PARTS: Record<Tab | "signIn", () => React.ReactNode> = {
   pages: Pages,
   mails: Mails,
   apps: Apps,
+  hooks: Hooks,
   roles: Roles,
   why: Why,
   plans: Plans,
@@ -67,6 +71,7 @@ export function Access() {
     pages: { method: "GET", path: root },
     mails: { method: "GET", path: `${root}/customer-mails` },
     apps: { method: "GET", path: `${root}/oauth-clients` },
+    hooks: { method: "GET", path: `${root}/sign-in-hooks` },
     roles: { method: "GET", path: `${root}/access/roles` },
     why: {
       method: "POST",

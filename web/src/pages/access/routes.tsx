@@ -3,8 +3,8 @@ import { text } from "../../parts/search";
 import { projectRoute } from "../../routes";
 import type { Environment } from "./apps";
 
-export type Tab = "providers" | "pages" | "mails" | "apps" | "roles" | "why" | "plans" | "keys";
-export const TABS: Tab[] = ["providers", "pages", "mails", "apps", "roles", "why", "plans", "keys"];
+export type Tab = "providers" | "pages" | "mails" | "apps" | "hooks" | "roles" | "why" | "plans" | "keys";
+export const TABS: Tab[] = ["providers", "pages", "mails", "apps", "hooks", "roles", "why", "plans", "keys"];
 export type HostedPage = "sign-in" | "sign-up" | "forgot";
 export const HOSTED_PAGES: HostedPage[] = ["sign-in", "sign-up", "forgot"];
 export type Look = "computer" | "phone";
