@@ -143,6 +143,11 @@ test.describe("with settings that are refused", () => {
     await expect(toggle).toHaveAccessibleDescription(/messages to all others bounce/);
     await toggle.check();
     await expectHolds(page, "settings TLS", page.getByRole("region", { name: "Unsaved changes" }));
+    // This server has no archive.
+    await page.getByLabel("Archive before deletion").check();
+    await page.getByRole("button", { name: "Save changes" }).click();
+    await expect(page.getByRole("alert").filter({ hasText: "archive" }).first()).toBeVisible();
+    await page.getByLabel("Archive before deletion").uncheck();
     await page.getByRole("button", { name: "Save changes" }).click();
     await expect(page.getByText("The settings are saved")).toBeVisible();
     expect((await owner.projects.get({ project: id })).settings.requireTls).toBe(true);
