@@ -1534,7 +1534,8 @@ CREATE TABLE public.oauth_grants (
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL,
     resource text,
-    dpop_jkt text
+    dpop_jkt text,
+    acr_values text[] DEFAULT '{}'::text[] NOT NULL
 );
 
 CREATE TABLE public.oauth_logouts (

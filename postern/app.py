@@ -36,10 +36,12 @@ from postern.identity.customers import (
     own_account,
     passkeys,
     providers,
+    remembered_devices,
     sessions,
     sign_in,
     sign_in_alerts,
     sign_up,
+    step_up,
     token_authentication,
     tokens,
     totp,
@@ -65,6 +67,7 @@ from postern.identity.oauth import logout_store as oauth_logout_store
 from postern.identity.oauth import operations as oauth_clients
 from postern.identity.oauth import registration as oauth_registration
 from postern.identity.oauth import resources as oauth_resources
+from postern.identity.oauth import step_up as oauth_step_up
 from postern.identity.oauth import work as oauth_work
 from postern.identity.organizations import app_family as app_organizations
 from postern.identity.organizations import domains as organization_domains
@@ -178,6 +181,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(imports, contacts, attributes, audiences, audience_preview, emails, preflight, logs, suppressions),
     *operations_of(ses_notifications, site_operations, reputation, certificates),
     *operations_of(customers, merging, end_users, tokens, sessions, sign_up, sign_in, credentials, totp, passkeys),
+    *operations_of(step_up, remembered_devices),
     *operations_of(sign_in_hooks, impersonation, sign_in_alerts),
     *operations_of(providers, linking, identity_requests, customer_pages, mail_text_operations, sso, app_sso),
     *operations_of(addresses, own_account, self_service, own_account_pages, credential_pages, organization_pages),
@@ -204,6 +208,7 @@ OPERATIONS: list[Operation[Any, Any]] = [
         oauth_registration,
         oauth_discovery,
         oauth_authorization,
+        oauth_step_up,
         oauth_endpoints,
         oauth_devices,
         oauth_logout,

@@ -327,22 +327,32 @@ def _read_public_key(text: str, path: str) -> bytes:
     return public_key
 
 
-async def begin_sign_in(call: Call, party: RelyingParty) -> PasskeyOptions:
-    """Issue the options to sign in with a passkey.
+async def begin_sign_in(call: Call, party: RelyingParty, *, subject: Subject | None = None) -> PasskeyOptions:
+    """Issue the options to sign in with a passkey, or for one of the passkeys of `subject`, who is signed in already.
 
-    Any customer of `call.project_id` can use them or, if `call.project_id` is NO_ID, any developer.
+    Any customer of `call.project_id` can use them or, if `call.project_id` is NO_ID, any developer. The browser offers
+    only the passkeys of `subject`; the caller must check whose passkey was used.
     """
     import webauthn
+    from webauthn.helpers.structs import PublicKeyCredentialDescriptor
 
     challenge = new_token(43)
+    rows = (
+        []
+        if subject is None
+        else await passkey_store.of_subject(call.db, project_id=subject.project_id, subject_id=subject.id)
+    )
     options = webauthn.generate_authentication_options(
         rp_id=party.id,
         challenge=challenge.encode(),
         timeout=int(PASSKEY_CHALLENGE_LIFE.total_seconds() * 1000),
         user_verification=party.user_verification,
+        allow_credentials=[PublicKeyCredentialDescriptor(id=row.credential_id) for row in rows] or None,
     )
     payload = PasskeySignInPayload(challenge=challenge)
-    challenge_id, expires_at = await challenges.issue(call.db, call, payload, PASSKEY_CHALLENGE_LIFE, "")
+    challenge_id, expires_at = await challenges.issue(
+        call.db, call, payload, PASSKEY_CHALLENGE_LIFE, "", subject_id=None if subject is None else subject.id
+    )
     return _options(challenge_id, expires_at, webauthn.options_to_json(options))
 
 

@@ -267,6 +267,11 @@ async def set_first_organization(
 async def lock_session(tx: Transaction, *, project_id: UUID, id: UUID) -> SessionRow | None: ...
 
 
+@statement("select * from sessions where project_id = %(project_id)s and id = %(id)s")
+async def session(db: Queries, *, project_id: UUID, id: UUID) -> SessionRow | None:
+    """A session, even if it has ended."""
+
+
 # Return the live sessions (neither revoked nor expired) of the subjects, newest first.
 @statement("""
     select * from sessions
@@ -289,6 +294,22 @@ async def live_sessions(
 async def sessions_of(
     db: Queries, *, project_id: UUID, subject_id: UUID, before: Moment | None, before_id: UUID | None, limit: int
 ) -> list[SessionRow]: ...
+
+
+# Record that the subject of a live session, whose row is locked, has authenticated again: with `methods`, all of the
+# session together. Returns the session with the data of its subject.
+@statement("""
+    with changed as (
+        update sessions s set methods = %(methods)s::text[], authenticated_at = %(now)s, last_used_at = %(now)s
+        where s.project_id = %(project_id)s and s.id = %(id)s
+        returning s.*
+    )
+    select s.*, {subject} as subject from changed s
+    cross join lateral (select s.organization_id) as active (organization_id)
+""")
+async def reauthenticate(
+    tx: Transaction, *, project_id: UUID, id: UUID, methods: list[str], now: Moment, subject: Composable
+) -> RefreshedSession: ...
 
 
 # Mark a session as if it had begun with a TEST key.

@@ -39,7 +39,8 @@ FORM = PageForm(button=H, fields=[FormField(name=H, label=H, type="text", autoco
 HOSTED: dict[str, Any] = {
     **dict.fromkeys(("action", "base", "challenge", "email", "error", "home", "key", "logo", "mfaToken", "name"), H),
     **dict.fromkeys(("heading", "message", "organization", "pageToken", "query", "resent", "token", "uri", "url"), H),
-    **dict.fromkeys(("adds_passkey", "passkeys", "sign_up", "sso"), True),
+    **dict.fromkeys(("adds_passkey", "passkeys", "sign_up", "sso", "asks_code", "asks_passkey"), True),
+    "remember": H,
     "choices": [ITEM],
     "codes": [H],
     "flow": {H: H},

@@ -75,6 +75,22 @@ class AddressVerification(MailedAddress, tag="VERIFY"):
     """Whether the address becomes a secondary one, instead of the primary one."""
 
 
+class StepUpCode(MailedAddress, tag="STEP_UP"):
+    """Payload of a code with which a session authenticates again; no other session can use it."""
+
+    session_id: UUID
+
+
+class RememberedDevice(Payload, tag="DEVICE"):
+    """Payload of the token of a device on which the second factor was completed (`remembered_devices.py`)."""
+
+    user_agent: str
+    ip_address: str
+    created_at: float
+    expires_at: float
+    """Unix times in seconds."""
+
+
 class PendingSecondFactor(Payload, SignInContext, tag="MFA"):
     """A sign-in that still needs the second factor."""
 

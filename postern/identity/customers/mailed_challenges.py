@@ -13,7 +13,7 @@ from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.address_proofs import is_address_of
 from postern.identity.customers.challenge_payloads import MailedAddress, PasswordResetLink, SignInCode, SignInLink
 from postern.identity.customers.mail_text_model import MailName
-from postern.identity.customers.model import CustomerRow, EmailText, SixDigits, Url
+from postern.identity.customers.model import CustomerRow, EmailText, SixDigits, Token, Url
 from postern.identity.customers.requirements import is_sign_up_open, reject_if_sso_required
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -57,6 +57,13 @@ class CodeVerification(Body):
 
     challenge_id: str
     code: SixDigits
+
+
+class SignInCodeVerification(CodeVerification):
+    """The code from the mail, the id of its challenge, and the token of a remembered device."""
+
+    remembered_device_token: Token | None = None
+    """The `rememberedDeviceToken` that `mfa/verify` has returned on this device."""
 
 
 async def mail_challenge(

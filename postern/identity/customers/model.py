@@ -86,6 +86,14 @@ SixDigits = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{6}(?!\n)$", description
 Url = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
 
 
+def step_up_challenge(max_age: int, acr: str | None = None) -> str:
+    """The parameters of `WWW-Authenticate` for an operation that needs an authentication in the last `max_age` seconds
+    and, if it is given, of the level `acr` (RFC 9470 §3)."""
+    level = "" if acr is None else f', acr_values="{acr}"'
+    description = "A more recent or stronger authentication is required."
+    return f'error="insufficient_user_authentication", error_description="{description}"{level}, max_age="{max_age}"'
+
+
 class CustomerMissing(Missing):
     """There is no such customer."""
 
@@ -152,8 +160,11 @@ class CustomerSignUpClosed(Forbidden, code="sign_up_closed"):
     """Sign-up is closed in this project; only invited addresses can sign up."""
 
 
-class NotFresh(Forbidden):
-    """This requires a sign-in within the last hour: sign in again, then repeat the request."""
+class NotFresh(Unauthenticated, code="not_fresh"):
+    """This requires that you have authenticated within the last hour, with the second factor if you have one: use
+    `POST …/auth/step-up` or sign in again, then repeat the request."""
+
+    challenge = step_up_challenge(int(FRESH_SIGN_IN_AGE.total_seconds()))
 
 
 class MfaAlreadyOn(Conflict):

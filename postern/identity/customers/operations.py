@@ -12,7 +12,7 @@ from psycopg.sql import SQL, Literal
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
 from postern.identity.customers import mailer, rules, store, timeline
-from postern.identity.customers.challenge_payloads import PendingEnrollment, PendingSecondFactor
+from postern.identity.customers.challenge_payloads import PendingEnrollment, PendingSecondFactor, RememberedDevice
 from postern.identity.customers.imported_hashes import import_hash
 from postern.identity.customers.model import (
     ROLES_LIMIT,
@@ -585,12 +585,14 @@ async def add_identity(tx: Transaction, call: Call, customer: CustomerRow, metho
 
 
 async def remove_second_factor(tx: Transaction, call: Call, customer: CustomerRow) -> CustomerRow:
-    """Delete the second factor, if there is one, its recovery codes, and sign-ins that wait for it.
+    """Delete the second factor, if there is one, its recovery codes, sign-ins that wait for it, and remembered devices.
 
     Returns the changed row. Records no event.
     """
     await second_factor.delete(tx, customer.subject)
-    await challenges.revoke(tx, call.project_id, customer.id, (PendingSecondFactor, PendingEnrollment))
+    await challenges.revoke(
+        tx, call.project_id, customer.id, (PendingSecondFactor, PendingEnrollment, RememberedDevice)
+    )
     return await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=None, now=call.now)
 
 

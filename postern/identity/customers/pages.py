@@ -27,7 +27,12 @@ from postern.identity.customers import (
     totp,
 )
 from postern.identity.customers.challenge_payloads import Grant, PasskeyPage, RecoveryCodesPage
-from postern.identity.customers.mailed_challenges import CodeVerification, EmailOnly, SignInLinkRequest
+from postern.identity.customers.mailed_challenges import (
+    CodeVerification,
+    EmailOnly,
+    SignInCodeVerification,
+    SignInLinkRequest,
+)
 from postern.identity.customers.model import (
     CODE_LIFE,
     GRANT_LIFE,
@@ -37,10 +42,12 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.providers import CodeChallenge, continue_grant, require_flow_redirect
+from postern.identity.customers.remembered_devices import days_offered
 from postern.identity.customers.requirements import SsoEntry, SsoRequired
 from postern.identity.customers.sessions import bearer_of
 from postern.identity.customers.tokens import CustomerSignInResult
 from postern.kernel.http.call import Call
+from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import FORM, Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
@@ -56,6 +63,7 @@ from postern.web.languages import (
     LANGUAGES,
     Text,
     chosen_language,
+    counted_text,
     format_time_of_day,
     language_of,
     text,
@@ -70,7 +78,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 FORM_LIMIT = 65_536
 HTML = ("text/html",)
-WITH_PASSKEYS = ("sign-in.html", "credentials.html", "passkey.html", "account-passkey.html")
+WITH_PASSKEYS = ("sign-in.html", "credentials.html", "passkey.html", "account-passkey.html", "oauth-step-up.html")
 """Pages that load the script for passkeys, if the project uses passkeys."""
 ICONS = {
     "accounts.google.com": "GOOGLE",
@@ -85,6 +93,10 @@ ICONS = {
     "x.com": "X",
 }
 """The icons of providers by the hosts of their issuers."""
+DEVICE_COOKIE = "postern-device-"
+"""Prefix of the names of the cookies by which browsers are remembered."""
+DEVICE_TOKEN_LIMIT = 200
+"""Longest token of a remembered device that is read, in characters."""
 EMAIL_LIMIT = 254
 """Maximum length of the address that a link can enter into a form, in characters (RFC 5321 §4.5.3.1)."""
 PAGE_TRIES = 30
@@ -113,6 +125,8 @@ class HostedFlow(Record):
     code_challenge: str
     state: str
     adds_passkey: bool = False
+    asks_factor: bool = False
+    """Whether the second factor is asked for on a remembered device, too."""
 
     def return_parameters(self) -> dict[str, str]:
         """The parameters that a redirect to the app needs."""
@@ -120,7 +134,11 @@ class HostedFlow(Record):
 
     def fields(self) -> dict[str, str]:
         """The hidden form fields that pages pass on to each other."""
-        return {**self.return_parameters(), **({"then": "passkey"} if self.adds_passkey else {})}
+        return {
+            **self.return_parameters(),
+            **({"then": "passkey"} if self.adds_passkey else {}),
+            **({"factor": "ask"} if self.asks_factor else {}),
+        }
 
 
 FIELDS = {
@@ -137,6 +155,8 @@ FIELDS = {
     "codeChallenge": "S256 code challenge (RFC 7636).",
     "state": "Value of the app, returned to `redirectUrl` unchanged.",
     "then": "`passkey` to offer adding a passkey after sign-in.",
+    "factor": "`ask` to ask for the second factor on a remembered device, too.",
+    "remember": "Whether the second factor shall not be asked for on this device again for some days.",
     "switch": "If this is sent, the page is shown again, in the language `lang` of the query.",
 }
 """All fields of the forms of these pages; each page has some of them."""
@@ -195,7 +215,8 @@ async def sign_in_by_page(call: Call, request: RawRequest) -> HttpResponse:
             return await _sso_page(call, flow, sso)
         if "password" not in form:
             return await hosted_page(call, "credentials.html", flow, email=email)
-        body = msgspec.convert({"email": form["email"], "password": form["password"]}, sign_in.PasswordSignIn)
+        fields = {"email": form["email"], "password": form["password"], **_device_field(call, request, flow)}
+        body = msgspec.convert(fields, sign_in.PasswordSignIn)
         return await _next_page(call, flow, await sign_in.sign_in_customer(call, body))
 
     return await _process_form(call, request, "credentials.html", act)
@@ -310,7 +331,9 @@ async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> HttpResp
     """Sign in with the code that was mailed."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        return await _next_page(call, flow, await sign_in.sign_in_with_code(call, _code_of(form)))
+        proof = {"challengeId": form["challengeId"], "code": "".join(form["code"].split())}
+        body = msgspec.convert({**proof, **_device_field(call, request, flow)}, SignInCodeVerification)
+        return await _next_page(call, flow, await sign_in.sign_in_with_code(call, body))
 
     return await _process_form(call, request, "verify.html", act, action="code/verify")
 
@@ -320,9 +343,14 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse
     """Finish a sign-in with a code of the authenticator app or a recovery code."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        body = {"mfaToken": form["mfaToken"], **totp.code_field_of(form["code"])}
+        body = {"mfaToken": form["mfaToken"], **totp.code_field_of(form["code"]), "rememberDevice": "remember" in form}
         body = msgspec.convert(body, totp.SecondFactorSignIn)
-        return await _next_page(call, flow, await totp.verify_second_factor(call, body))
+        signed_in = await totp.verify_second_factor(call, body)
+        response = await _next_page(call, flow, signed_in)
+        if signed_in.remembered_device_token is not None and signed_in.remembered_device_expires_at is not None:
+            seconds = (signed_in.remembered_device_expires_at - call.now).total_seconds()
+            response.headers["Set-Cookie"] = _device_cookie(call, signed_in.remembered_device_token, seconds)
+        return response
 
     return await _process_form(call, request, "mfa.html", act)
 
@@ -404,7 +432,8 @@ async def continue_on_page(call: Call, request: RawRequest) -> HttpResponse:
     """
     query = dict(request.query_params)
     flow = await _read_flow(call, query)
-    signed_in = await continue_grant(call, query.get("code", ""), flow.code_challenge)
+    token = _device_field(call, request, flow).get("rememberedDeviceToken")
+    signed_in = await continue_grant(call, query.get("code", ""), flow.code_challenge, remembered_device_token=token)
     return await _next_page(call, flow, signed_in)
 
 
@@ -559,7 +588,9 @@ async def _process_form(
 async def _form_page(call: Call, template: str, query: Any) -> HttpResponse:
     """A page with an empty form, or with the `email` of `query`, which also has the parameters of the flow. Raises
     Invalid."""
-    parameters = {name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then")}
+    parameters = {
+        name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then", "factor")
+    }
     email = str(query.get("email", ""))[:EMAIL_LIMIT]
     return await hosted_page(call, template, await _read_flow(call, parameters), email=email)
 
@@ -685,7 +716,7 @@ async def hosted_page(
     sso_only = settings.require_sso
     loads_script = (
         template in WITH_PASSKEYS
-        and _supports_passkeys(call, project)
+        and supports_passkeys(call, project)
         and not (sso_only and template in ("sign-in.html", "credentials.html"))
     )
     shown_email = str(values.get("email", ""))
@@ -731,6 +762,7 @@ async def hosted_page(
         passkeys=loads_script,
         flow=fields,
         adds_passkey=adds_passkey,
+        remember=_remember_label(project) if template == "mfa.html" else "",
         home=_home_of(settings.redirect_urls),
         query=urlencode({**fields, **chosen_fields}),
         lang_query=f"?{urlencode(chosen_fields)}" if chosen_fields else "",
@@ -833,11 +865,12 @@ async def _read_flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
         redirect_url=url,
         code_challenge=challenge,
         state=parameters.get("state", "")[:1_000],
-        adds_passkey=parameters.get("then") == "passkey" and _supports_passkeys(call, project),
+        adds_passkey=parameters.get("then") == "passkey" and supports_passkeys(call, project),
+        asks_factor=parameters.get("factor") == "ask",
     )
 
 
-def _supports_passkeys(call: Call, project: Project) -> bool:
+def supports_passkeys(call: Call, project: Project) -> bool:
     """Whether pages can use passkeys: the passkey domain must be this server's host or a parent of it (WebAuthn)."""
     host = urlsplit(call.world.settings.public_url).hostname or ""
     rp_id = passkeys.relying_party(call, project).id
@@ -851,6 +884,32 @@ def credential_of(form: dict[str, str]) -> dict[str, Any]:
     except msgspec.DecodeError:
         message = "Your browser sent no passkey. Passkeys need JavaScript: switch it on and try again."
         raise Invalid.at("/credential", message, "passkey_missing") from None
+
+
+def _device_field(call: Call, request: RawRequest, flow: HostedFlow) -> dict[str, str]:
+    """The field of a sign-in with the token by which this browser is remembered; empty if it is not."""
+    token = request.cookies.get(cookie_name(call.world.settings, _device_cookie_name(call)), "")
+    return {"rememberedDeviceToken": token[:DEVICE_TOKEN_LIMIT]} if token and not flow.asks_factor else {}
+
+
+def _remember_label(project: Project) -> Text | str:
+    """The label of the box with which a browser is remembered; "" if it is not offered."""
+    days = days_offered(project)
+    if days is None:
+        return ""
+    return counted_text(
+        "Do not ask for it on this device for {count} day", "Do not ask for it on this device for {count} days", days
+    )
+
+
+def _device_cookie(call: Call, token: str, seconds: float) -> str:
+    """The cookie by which this browser is remembered after the second factor."""
+    path = f"{_auth_path(call)}/pages"
+    return cookie(call.world.settings, _device_cookie_name(call), token, path=path, seconds=int(seconds))
+
+
+def _device_cookie_name(call: Call) -> str:
+    return f"{DEVICE_COOKIE}{call.project_id}"
 
 
 def _code_of(form: dict[str, str]) -> CodeVerification:

@@ -53,6 +53,7 @@ from postern.identity.customers.model import (
 )
 from postern.identity.customers.oidc import ProviderTrouble
 from postern.identity.customers.provider_store import ProviderRow
+from postern.identity.customers.remembered_devices import device_of_token
 from postern.identity.customers.requirements import (
     SignInMethodNotAllowed,
     SsoRequired,
@@ -222,6 +223,8 @@ class AuthorizationCodeGrant(Body):
     code_verifier: CodeVerifier | None = None
     """Required, except for a single sign-on that the app did not begin: the project's server exchanges such a code with
     its secret key."""
+    remembered_device_token: Token | None = None
+    """The `rememberedDeviceToken` that `mfa/verify` has returned on this device."""
 
 
 @get("/projects/{project_id}/auth/providers", needs="projects:read")
@@ -461,12 +464,15 @@ async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) 
     challenge = await challenges.answer_token(call, Grant, data.code)
     if not _may_exchange(call, challenge.payload.code_challenge, data.code_verifier):
         raise CodeInvalid
-    return await _consume_grant(call, challenge)
+    return await _consume_grant(call, challenge, data.remembered_device_token)
 
 
-async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSignInResult:
+async def _consume_grant(
+    call: Call, challenge: Challenge[Grant], remembered_device_token: str | None
+) -> CustomerSignInResult:
     """Consume a grant: resume the session that began on a hosted page, or begin one."""
     project = await project_of_call(call)
+    device = await device_of_token(call, remembered_device_token)
     assert challenge.subject_id is not None
     async with call.db.transaction() as tx:
         customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
@@ -474,7 +480,7 @@ async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSig
             raise CodeInvalid
         grant = await challenges.consume(tx, challenge)
         if grant.session_id is None:
-            signed_in = await complete_sign_in(tx, call, project, customer, grant.methods, context=grant)
+            signed_in = await complete_sign_in(tx, call, project, customer, grant.methods, context=grant, device=device)
         else:
             signed_in = None
             if is_trusted_test(call.caller):
@@ -485,7 +491,9 @@ async def _consume_grant(call: Call, challenge: Challenge[Grant]) -> CustomerSig
     return await resume_session(call, grant.session_id, customer)
 
 
-async def continue_grant(call: Call, code: str, code_challenge: str) -> CustomerSignInResult:
+async def continue_grant(
+    call: Call, code: str, code_challenge: str, *, remembered_device_token: str | None
+) -> CustomerSignInResult:
     """Exchange the code of a grant on a hosted page, before the app gets a code.
 
     Returns the tokens of a session, or the step that is still required.
@@ -497,7 +505,7 @@ async def continue_grant(call: Call, code: str, code_challenge: str) -> Customer
     challenge = await challenges.answer_token(call, Grant, code)
     if challenge.payload.code_challenge != code_challenge or challenge.payload.session_id is not None:
         raise CodeInvalid
-    return await _consume_grant(call, challenge)
+    return await _consume_grant(call, challenge, remembered_device_token)
 
 
 async def require_flow_redirect(call: Call, project: Project, url: str) -> str:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from postern.identity.access import operations as access
 from postern.identity.customers import rules, store
+from postern.identity.customers.authentication_levels import MULTI_FACTOR
 from postern.identity.customers.model import (
     CUSTOMER,
     FRESH_SIGN_IN_AGE,
@@ -15,7 +16,9 @@ from postern.identity.customers.model import (
     CustomerSession,
     NotFresh,
     PersonName,
+    step_up_challenge,
 )
+from postern.identity.customers.requirements import is_multi_factor
 from postern.identity.customers.token_authentication import AuthenticatedCustomer
 from postern.identity.customers.tokens import CurrentCustomer, me_of
 from postern.kernel.database.statements import Transaction
@@ -238,10 +241,21 @@ async def lock_calling_customer(tx: Transaction, call: Call) -> CustomerRow:
 
 
 async def require_fresh(tx: Transaction, call: Call) -> None:
-    """Raise NotFresh unless the caller signed in within the last hour (FRESH_SIGN_IN_AGE)."""
-    _, session_id = bearer_of(call)
+    """Raise NotFresh unless the caller has authenticated within the last hour (FRESH_SIGN_IN_AGE), with the second
+    factor if it is on: a session that began without it, on a remembered device, must step up first."""
+    customer_id, session_id = bearer_of(call)
     session = await session_store.lock_session(tx, project_id=call.project_id, id=session_id)
-    if session is None or call.now - session.authenticated_at > FRESH_SIGN_IN_AGE:
+    if session is None:
+        raise NotFresh
+    is_strong = is_multi_factor(session.methods)
+    if not is_strong:
+        customer = await store.get_customer(tx, project_id=call.project_id, id=customer_id)
+        is_strong = customer is None or customer.mfa_enabled_at is None
+    if not is_strong:
+        problem = NotFresh()
+        problem.challenge = step_up_challenge(int(FRESH_SIGN_IN_AGE.total_seconds()), MULTI_FACTOR)
+        raise problem
+    if call.now - session.authenticated_at > FRESH_SIGN_IN_AGE:
         raise NotFresh
 
 

@@ -17,6 +17,7 @@ from postern.identity.customers.challenge_payloads import (
     DeniedSignIn,
     PendingEnrollment,
     PendingSecondFactor,
+    RememberedDevice,
     SignInCode,
     SignInContext,
     SignInLink,
@@ -25,9 +26,9 @@ from postern.identity.customers.imported_hashes import check_imported, refusal_s
 from postern.identity.customers.mailed_challenges import (
     CHALLENGE_ID_EXAMPLE,
     ChallengeSent,
-    CodeVerification,
     EmailOnly,
     M,
+    SignInCodeVerification,
     SignInLinkRequest,
     clear_failed_attempts,
     link_target,
@@ -52,6 +53,7 @@ from postern.identity.customers.model import (
     Token,
 )
 from postern.identity.customers.operations import add_identity
+from postern.identity.customers.remembered_devices import device_of_token, is_remembered
 from postern.identity.customers.requirement_store import SignInRequirement
 from postern.identity.customers.requirements import (
     SignInMethodNotAllowed,
@@ -128,12 +130,16 @@ class PasswordSignIn(Body):
 
     email: EmailText
     password: PasswordToCheck
+    remembered_device_token: Token | None = None
+    """The `rememberedDeviceToken` that `mfa/verify` has returned on this device."""
 
 
 class LinkVerification(Body):
     """The token of the link."""
 
     token: Token
+    remembered_device_token: Token | None = None
+    """The `rememberedDeviceToken` that `mfa/verify` has returned on this device."""
 
 
 @post(
@@ -193,6 +199,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         if failure_seconds := await refusal_seconds([row.scheme for row in schemes]):
             await asyncio.sleep(failure_seconds * math.ceil(elapsed / failure_seconds) - elapsed)
         raise CustomerSignInFailed
+    device = await device_of_token(call, data.remembered_device_token)
     async with call.db.transaction() as tx:
         # The password was checked without a lock. If it was changed meanwhile, the sign-in fails.
         locked_row = await requirement_store.record_password_sign_in(
@@ -213,7 +220,9 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         # The requirement depends on the customer's addresses. If they may have changed before the row was locked, it is
         # read again.
         required = locked_row.requirement if locked_row.updated_at == state.customer_updated_at else None
-        result = await complete_sign_in(tx, call, state, locked_row, ["pwd"], required=required, succeeded=succeeded)
+        result = await complete_sign_in(
+            tx, call, state, locked_row, ["pwd"], required=required, succeeded=succeeded, device=device
+        )
     return await add_hook_claims(call, state.settings.sign_in.hooks, result)
 
 
@@ -247,7 +256,7 @@ async def request_sign_in_code(call: Call, data: EmailOnly) -> ChallengeSent:
     ],
     example={"challengeId": CHALLENGE_ID_EXAMPLE, "code": "123456"},
 )
-async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignInResult:
+async def sign_in_with_code(call: Call, data: SignInCodeVerification) -> CustomerSignInResult:
     """Sign in with the code from the mail. It works once. Creates the account if sign-up is open.
 
     Marks the address as verified. If it is the first verified address of the account, the password, second factor,
@@ -257,7 +266,8 @@ async def sign_in_with_code(call: Call, data: CodeVerification) -> CustomerSignI
     project = await project_of_call(call)
     rules.require_method(project, "EMAIL_CODE")
     challenge = await verify_code(call, SignInCode, data)
-    return await _sign_in_by_mail(call, project, challenge, "otp")
+    device = await device_of_token(call, data.remembered_device_token)
+    return await _sign_in_by_mail(call, project, challenge, "otp", device)
 
 
 @post(
@@ -298,7 +308,8 @@ async def sign_in_with_link(call: Call, data: LinkVerification) -> CustomerSignI
     project = await project_of_call(call)
     rules.require_method(project, "EMAIL_LINK")
     challenge = await challenges.answer_token(call, SignInLink, data.token)
-    return await _sign_in_by_mail(call, project, challenge, "link")
+    device = await device_of_token(call, data.remembered_device_token)
+    return await _sign_in_by_mail(call, project, challenge, "link", device)
 
 
 # The steps that all sign-in methods share.
@@ -315,6 +326,7 @@ async def complete_sign_in(
     context: SignInContext | None = None,
     required: SignInRequirement | None = None,
     succeeded: Attempt | None = None,
+    device: Challenge[RememberedDevice] | None = None,
 ) -> CustomerSignInResult:
     """Sign in a customer who has been authenticated and whose row is locked.
 
@@ -324,8 +336,9 @@ async def complete_sign_in(
 
     `methods` are the authentication methods so far (RFC 8176). `context` has data of an earlier request, in which
     the sign-in began. `required` are the requirements of the customer's organizations, if they were read already.
-    The failures before the attempt `succeeded` are deleted. Raises SignInBlocked, SsoRequired,
-    SignInMethodNotAllowed, and CodeInvalid if `context.until` has passed.
+    The failures before the attempt `succeeded` are deleted. On a remembered `device` of the customer, a second factor
+    that nobody requires is not asked for; it is not among the methods of the session then. Raises SignInBlocked,
+    SsoRequired, SignInMethodNotAllowed, and CodeInvalid if `context.until` has passed.
     """
     context = context or SignInContext()
     until = None if context.until is None else Moment.of(datetime.fromtimestamp(context.until, UTC))
@@ -338,7 +351,8 @@ async def complete_sign_in(
     )
     check_rules(required, methods, context.sso_organization_id)
     context_fields: dict[str, Any] = {name: getattr(context, name) for name in SignInContext.__struct_fields__}
-    if customer.mfa_enabled_at is not None and not second_factor_done:
+    asks_second_factor = customer.mfa_enabled_at is not None and not second_factor_done
+    if asks_second_factor and not await is_remembered(tx, call, project, customer, required, device):
         if succeeded is not None:
             await attempt_succeeded(tx, succeeded, call.now)
         token = await _issue_mfa_token(tx, call, customer, PendingSecondFactor(**context_fields, methods=methods))
@@ -462,7 +476,9 @@ async def _check_password(call: Call, customer_id: UUID | None, password_hash: s
     )
 
 
-async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M], method: str) -> CustomerSignInResult:
+async def _sign_in_by_mail(
+    call: Call, project: Project, challenge: Challenge[M], method: str, device: Challenge[RememberedDevice] | None
+) -> CustomerSignInResult:
     """Sign in the owner of the address that a challenge was mailed to. Creates the account if sign-up is open."""
     answer = await _ask_before_sign_up(call, project, challenge, method)
     async with call.db.transaction() as tx:
@@ -488,7 +504,7 @@ async def _sign_in_by_mail(call: Call, project: Project, challenge: Challenge[M]
         # Codes and links are the same kind of identity: both prove control of the address.
         customer = await add_identity(tx, call, customer, "EMAIL_CODE")
         await clear_failed_attempts(tx, call, challenge, customer)
-        signed_in = await complete_sign_in(tx, call, project, customer, [method])
+        signed_in = await complete_sign_in(tx, call, project, customer, [method], device=device)
     return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
 
 

@@ -31,6 +31,7 @@ TITLES = {
     "customer.signed_in": "Signed in",
     "customer.sign_in_failed": "Failed to sign in",
     "customer.signed_out": "Signed out",
+    "customer.stepped_up": "Authenticated again",
     "customer.locked": "Was locked out after failed attempts",
     "customer.unlocked": "Was unlocked",
     "customer.email_verified": "Verified the e-mail address",

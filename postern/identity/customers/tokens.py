@@ -29,6 +29,7 @@ from jwt.algorithms import ECAlgorithm
 from msgspec import UNSET, UnsetType
 
 from postern.identity.customers import store, token_store
+from postern.identity.customers.authentication_levels import acr_of
 from postern.identity.customers.model import (
     ACCESS_TOKEN_LIFE,
     SESSION_IDLE,
@@ -141,6 +142,10 @@ class CustomerSignInResult(Record):
     mfa_enrollment_required: bool = False
     mfa_token: str | None = None
     mfa_methods: list[str] | None = None
+    remembered_device_token: str | None = None
+    """With `rememberDevice` at `mfa/verify`: store it on the device and send it with later sign-ins, which then need no
+    second factor. Null if devices are not remembered here."""
+    remembered_device_expires_at: Moment | None = None
 
 
 class CustomerTokens(Record):
@@ -153,6 +158,22 @@ class CustomerTokens(Record):
     refresh_token_expires_at: Moment
     organization_id: UUID | None
     """The active organization, which the access token describes; null without one."""
+
+
+class SteppedUpSession(Record):
+    """A session after it has authenticated again. Its refresh token stays valid."""
+
+    session_id: UUID
+    access_token: str
+    """A new access token, with the new `auth_time`, `acr` and `amr`."""
+    access_token_expires_at: Moment
+    acr: str
+    """How strong the authentication of the session is: `urn:postern:single-factor`, `urn:postern:multi-factor` or
+    `phr`."""
+    methods: list[str]
+    """All authentication methods of the session, as in the claim `amr` (RFC 8176)."""
+    authenticated_at: Moment
+    """Now: the claim `auth_time`."""
 
 
 class CustomerTokenRefresh(Body):
@@ -200,7 +221,7 @@ class CustomerClaims(Record):
     """The active organization; None if there is none, if it is suspended, or if the customer is no longer a member."""
 
 
-Tokens = TypeVar("Tokens", CustomerSignInResult, CustomerTokens)
+Tokens = TypeVar("Tokens", CustomerSignInResult, CustomerTokens, SteppedUpSession)
 
 
 @post(
@@ -361,6 +382,26 @@ async def resume_session(call: Call, session_id: UUID, customer: CustomerRow) ->
     return await add_hook_claims(call, claims.hooks, result)
 
 
+async def issue_after_step_up(call: Call, session: RefreshedSession) -> SteppedUpSession:
+    """A new access token of a session that has authenticated again. The refresh token is not part of it: whoever has
+    only an access token must not get one.
+
+    Raises CustomerRefreshTokenInvalid if the session no longer meets the sign-in requirements, which ends it, and
+    HookRefused and HookFailed.
+    """
+    permitted, claims = await _require_still_permitted(call, session)
+    tokens = await _issue_tokens(call, call.db, permitted, claims)
+    stepped_up = SteppedUpSession(
+        session_id=session.id,
+        access_token=tokens.access_token,
+        access_token_expires_at=tokens.access_token_expires_at,
+        acr=acr_of(session.methods),
+        methods=session.methods,
+        authenticated_at=session.authenticated_at,
+    )
+    return await add_hook_claims(call, claims.hooks, stepped_up, trigger="REFRESH")
+
+
 async def refresh_customer_sessions(world: "World", requests: list[RefreshRequest]) -> list[RefreshResult]:
     """Refresh the sessions of customers for a batch of requests; see `security.sessions.refresh_batch`."""
     return await refresh_batch(world, requests, SESSIONS)
@@ -455,7 +496,8 @@ async def _shortened(call: Call, session: SessionRow, required: SignInRequiremen
     lifetime, idle = session_limits(required)
     if lifetime is None and idle is None:
         return session
-    expires_at = None if lifetime is None else Moment.of(session.authenticated_at + lifetime)
+    # Since the sign-in: to authenticate again does not make the session last longer.
+    expires_at = None if lifetime is None else Moment.of(session.created_at + lifetime)
     if expires_at is not None and expires_at <= call.now:
         return None
     return await session_store.shorten(
@@ -517,6 +559,8 @@ async def _issue_tokens(call: Call, db: Queries, session: SessionRow, claims: Cu
         "exp": int(expires_at.timestamp()),
         "auth_time": int(session.authenticated_at.timestamp()),
         "amr": session.methods,
+        # Who acts as the customer has not authenticated as the customer.
+        **({"acr": acr_of(session.methods)} if session.impersonation is None else {}),
         "roles": claims.roles,
         "email": claims.email,
         "email_verified": claims.email_verified,

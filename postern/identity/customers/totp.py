@@ -21,7 +21,14 @@ from postern.identity.customers.model import (
     Token,
 )
 from postern.identity.customers.operations import remove_second_factor, require_customer
-from postern.identity.customers.requirements import MfaStillRequired, SignInMethodNotAllowed, SsoRequired, requires_mfa
+from postern.identity.customers.remembered_devices import remember_device
+from postern.identity.customers.requirements import (
+    MfaStillRequired,
+    SignInMethodNotAllowed,
+    SsoRequired,
+    requirement_of,
+    requires_mfa,
+)
 from postern.identity.customers.sessions import (
     bearer_of,
     customer_of,
@@ -96,6 +103,9 @@ class SecondFactorSignIn(Body):
     mfa_token: Token
     code: SixDigits | None = None
     recovery_code: RecoveryCode | None = None
+    remember_device: bool = False
+    """Whether not to ask for the second factor on this device again for the days that the project allows
+    (`rememberedDeviceDays`)."""
 
 
 class SecondFactorProof(Body):
@@ -139,7 +149,7 @@ async def confirm_totp(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
         raise MfaOff
     if enrolled.confirmed_at is not None:
         raise MfaAlreadyOn
-    await _require_second_factor(call, customer_id, data.code, None)
+    await require_second_factor(call, customer_id, data.code, None)
     async with call.db.transaction() as tx:
         customer = await lock_calling_customer(tx, call)
         await require_fresh(tx, call)
@@ -231,7 +241,7 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
     customer_id = await _require_turned_on(call)
     if await requires_mfa(call.db, call, project, customer_of(call)):
         raise MfaStillRequired
-    await _require_second_factor(call, customer_id, data.code, data.recovery_code)
+    await require_second_factor(call, customer_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
         customer = await remove_second_factor(tx, call, await lock_calling_customer(tx, call))
         await events.record(tx, call, "customer.mfa_disabled", customer.id, method="TOTP")
@@ -247,7 +257,7 @@ async def disable_totp(call: Call, data: SecondFactorProof) -> None:
 async def renew_recovery_codes(call: Call, data: TotpCode) -> CustomerRecoveryCodes:
     """Create ten new recovery codes. Earlier ones are no longer valid. The customer is notified by mail."""
     project = await project_of_call(call)
-    await _require_second_factor(call, await _require_turned_on(call), data.code, None)
+    await require_second_factor(call, await _require_turned_on(call), data.code, None)
     async with call.db.transaction() as tx:
         customer = await lock_calling_customer(tx, call)
         codes = await second_factor.renew_recovery_codes(tx, call, customer.subject)
@@ -272,7 +282,7 @@ async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> Customer
     project = await project_of_call(call)
     challenge = await challenges.answer_token(call, PendingSecondFactor, data.mfa_token)
     assert challenge.subject_id is not None
-    used_factor = await _require_second_factor(call, challenge.subject_id, data.code, data.recovery_code)
+    used_factor = await require_second_factor(call, challenge.subject_id, data.code, data.recovery_code)
     async with call.db.transaction() as tx:
         customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
         if customer is None:
@@ -285,6 +295,14 @@ async def verify_second_factor(call: Call, data: SecondFactorSignIn) -> Customer
         signed_in = await complete_sign_in(
             tx, call, project, customer, methods, second_factor_done=True, context=pending
         )
+        if data.remember_device:
+            required = await requirement_of(tx, call.project_id, customer.id)
+            device = await remember_device(tx, call, project, customer, required)
+            if device is not None:
+                token, expires_at = device
+                signed_in = msgspec.structs.replace(
+                    signed_in, remembered_device_token=token, remembered_device_expires_at=expires_at
+                )
     return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
 
 
@@ -333,7 +351,7 @@ async def _record_turned_on(
     await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=text("A second factor was turned on"))
 
 
-async def _require_second_factor(
+async def require_second_factor(
     call: Call, customer_id: UUID, code: str | None, recovery_code: str | None
 ) -> UsedFactor:
     """Use up a code of the authenticator app or a recovery code. Failures count as attempts at the customer's second

@@ -1,6 +1,6 @@
 """The authorization endpoint: a browser comes from a client, and goes back to it with a code or an error.
 
-    authorize → (hosted sign-in pages → continue → resume) → (consent page → consent) → client
+    authorize → (sign-in pages → continue → resume) → (step-up page → step-up) → (consent page → consent) → client
 
 While the customer signs in or is asked for consent, the request is stored as a challenge, and a cookie binds it to the
 browser. Errors go to the client only after its id and redirect URI were checked; before that they are shown.
@@ -16,6 +16,7 @@ from psycopg.errors import ForeignKeyViolation
 
 from postern.identity.access import operations as access
 from postern.identity.customers import pages, providers
+from postern.identity.customers.authentication_levels import meets_level
 from postern.identity.customers.model import CustomerRefreshTokenInvalid, SignInBlocked
 from postern.identity.customers.providers import AuthorizationCodeGrant
 from postern.identity.customers.requirements import SignInMethodNotAllowed, SsoRequired
@@ -66,6 +67,7 @@ from postern.identity.oauth.rules import (
     may_remember_consent,
     permission_scopes,
 )
+from postern.identity.oauth.step_up_pages import step_up_page, step_up_ways
 from postern.identity.oauth.tokens import meets_requirements, read_id_token_hint
 from postern.kernel.database.statements import Jsonb, Transaction
 from postern.kernel.http.call import Call
@@ -94,8 +96,11 @@ OTHER_BROWSER = text("This sign-in was begun in another browser, or cookies are 
 NOT_SIGNED_IN = text("You were not signed in. Try again, or sign in another way.")
 LOGIN_REQUIRED = OAuthError("login_required", "The customer must sign in.")
 CONSENT_REQUIRED = OAuthError("consent_required", "The customer must allow the client its scopes.")
-Step = Literal["SIGN_IN", "CONSENT"]
-"""What an authorization request still needs from the customer."""
+UNMET = OAuthError("unmet_authentication_requirements", "The customer cannot authenticate as the request requires.")
+"""That of OpenID Connect Core Error Code unmet_authentication_requirements 1.0 §2."""
+Step = Literal["SIGN_IN", "STEP_UP", "UNMET", "CONSENT"]
+"""What an authorization request still needs from the customer: to sign in, to prove more in the same session, or to
+allow the client its scopes. UNMET is what the customer cannot do."""
 RESOURCE_FIELD = "Identifier of the API for which the access token is (RFC 8707)."
 PARAMETERS = {
     "client_id": "Id of the client.",
@@ -111,6 +116,8 @@ PARAMETERS = {
     "dpop_jkt": "Thumbprint of the key to which the code is bound (RFC 9449 §10).",
     "request_uri": "That of a pushed authorization request (RFC 9126), instead of all parameters except `client_id`.",
     "prompt": "`none`, or `login`, `consent`, `select_account` or `create`.",
+    "acr_values": "Levels of authentication, the preferred one first, separated by spaces; see `acr_values_supported`.",
+    "claims": "JSON object of claims; it can make `acr` of the ID token essential.",
     "max_age": "Maximum age of the sign-in, in seconds.",
     "login_hint": "E-mail address to enter into the sign-in page.",
     "id_token_hint": "ID token of the customer who should be signed in.",
@@ -155,16 +162,22 @@ async def authorize(call: Call, request: RawRequest) -> HttpResponse:
     step = await _next_step(call, client, stored, signed_in)
     if step is None and signed_in is not None:
         return await _issue_code(call, stored, signed_in)
+    if step == "UNMET":
+        return client_response(call, target, UNMET.parameters())
     if "none" in stored.prompts:
         if step == "CONSENT":
             return client_response(call, target, CONSENT_REQUIRED.parameters())
         return client_response(call, target, LOGIN_REQUIRED.parameters())
-    call = _in_language(call, stored)
+    call = in_language(call, stored)
     stored = msgspec.structs.replace(stored, browser=new_token(32))
     token, _ = await challenges.issue_token(call.db, call, stored, REQUEST_LIFE)
     cookie = request_cookie(call, token, stored.browser, REQUEST_LIFE.total_seconds())
     if step == "SIGN_IN" or signed_in is None:
-        return redirect(_sign_in_url(call, token, stored), cookies=cookie)
+        return redirect(sign_in_url(call, token, stored), cookies=cookie)
+    if step == "STEP_UP":
+        return await step_up_page(
+            call, client, stored, token, signed_in, sign_in_url(call, token, stored), cookies=cookie
+        )
     return await _consent_page(call, client, stored, token, signed_in, cookies=cookie)
 
 
@@ -207,12 +220,12 @@ async def continue_authorization(
     if is_head(request):
         return NO_EFFECT
     try:
-        challenge = await _stored_request(call, request, state)
-        call = _in_language(call, challenge.payload)
-        client = await _client_of(call, challenge.payload)
+        challenge = await stored_request(call, request, state)
+        call = in_language(call, challenge.payload)
+        client = await client_of(call, challenge.payload)
     except OAuthError as refused:
         return await error_page(call, refused)
-    again = _sign_in_url(call, state, challenge.payload)
+    again = sign_in_url(call, state, challenge.payload)
     if error or not code:
         return await _try_again_page(call, again, NOT_SIGNED_IN)
     try:
@@ -245,7 +258,7 @@ async def continue_authorization(
         "oauth-continue.html",
         None,
         headers={"Set-Cookie": session_cookie(call, signed_in.session_id, test=client.is_test)},
-        url=_resume_url(call, challenge.payload, state),
+        url=resume_url(call, challenge.payload, state),
         client=client.name,
     )
 
@@ -263,22 +276,23 @@ async def resume_authorization(call: Call, request: RawRequest, token: str = "")
     if is_head(request):
         return NO_EFFECT
     try:
-        challenge = await _stored_request(call, request, token)
+        challenge = await stored_request(call, request, token)
         stored = challenge.payload
-        call = _in_language(call, stored)
-        client = await _client_of(call, stored)
+        call = in_language(call, stored)
+        client = await client_of(call, stored)
     except OAuthError as error:
         return await error_page(call, error)
     signed_in = await browser_session(call, request, test=client.is_test)
     if signed_in is not None and stored.hint_subject not in (None, str(signed_in.customer_id)):
         # Signing in again would not help a customer who is not the one of `id_token_hint`.
-        async with call.db.transaction() as tx:
-            await challenges.consume(tx, challenge)
-        cookie = forget_request(call, token)
-        return client_response(call, target_of(stored), LOGIN_REQUIRED.parameters(), cookies=cookie)
+        return await end_request(call, challenge, token, LOGIN_REQUIRED)
     step = await _next_step(call, client, stored, signed_in)
     if signed_in is None or step == "SIGN_IN":
-        return redirect(_sign_in_url(call, token, stored))
+        return redirect(sign_in_url(call, token, stored))
+    if step == "UNMET":
+        return await end_request(call, challenge, token, UNMET)
+    if step == "STEP_UP":
+        return await step_up_page(call, client, stored, token, signed_in, sign_in_url(call, token, stored))
     if step == "CONSENT":
         return await _consent_page(call, client, stored, token, signed_in)
     return await _issue_code(call, stored, signed_in, challenge=challenge, token=token)
@@ -305,10 +319,10 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
     form = await read_form(request)  # Refuses forms of other sites.
     token = form.get("token", "")
     try:
-        challenge = await _stored_request(call, request, token)
+        challenge = await stored_request(call, request, token)
         stored = challenge.payload
-        call = _in_language(call, stored)
-        client = await _client_of(call, stored)
+        call = in_language(call, stored)
+        client = await client_of(call, stored)
     except OAuthError as error:
         return await error_page(call, error)
     if form.get("decision") != "allow":
@@ -331,10 +345,24 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
         return client_response(call, target_of(stored), denied.parameters(), after_form=True, cookies=cookie)
     signed_in = await browser_session(call, request, test=client.is_test)
     step = await _next_step(call, client, stored, signed_in)
-    if signed_in is None or step == "SIGN_IN" or form.get("session") != str(signed_in.session_id):
+    if signed_in is None or step not in (None, "CONSENT") or form.get("session") != str(signed_in.session_id):
         # The session ended or changed while the page was open: go on with the present one.
-        return redirect(_resume_url(call, stored, token))
+        return redirect(resume_url(call, stored, token))
     return await _issue_code(call, stored, signed_in, challenge=challenge, token=token, consented=True)
+
+
+async def end_request(
+    call: Call, challenge: Challenge[AuthorizationRequest], token: str, error: OAuthError, *, after_form: bool = False
+) -> HttpResponse:
+    """Use up a stored request, and return to the client with an error."""
+    try:
+        async with call.db.transaction() as tx:
+            await _consume(tx, call, challenge.payload, challenge)
+    except CodeInvalid:
+        return await error_page(call, OAuthError("invalid_request", EXPIRED))
+    cookie = forget_request(call, token)
+    target = target_of(challenge.payload)
+    return client_response(call, target, error.parameters(), after_form=after_form, cookies=cookie)
 
 
 async def checked_request(
@@ -388,7 +416,7 @@ async def _require_client(call: Call, client_id: str | None) -> ClientRow:
     return client
 
 
-async def _client_of(call: Call, stored: AuthorizationRequest) -> ClientRow:
+async def client_of(call: Call, stored: AuthorizationRequest) -> ClientRow:
     """The client of a stored request. Raises OAuthError, which must be shown, if it was deleted or its redirect URI was
     removed meanwhile."""
     client = await _require_client(call, str(stored.client_id))
@@ -397,7 +425,7 @@ async def _client_of(call: Call, stored: AuthorizationRequest) -> ClientRow:
     return client
 
 
-async def _stored_request(call: Call, request: RawRequest, token: str) -> Challenge[AuthorizationRequest]:
+async def stored_request(call: Call, request: RawRequest, token: str) -> Challenge[AuthorizationRequest]:
     """The stored authorization request with this token. Counts a try. Raises OAuthError, which must be shown, if the
     request has expired, is finished, or was made by another browser, as in an attack that signs a victim in as somebody
     else (RFC 9700 §4.7)."""
@@ -425,6 +453,11 @@ async def _next_step(
         return "SIGN_IN"
     if not await meets_requirements(call, signed_in):
         return "SIGN_IN"
+    if stored.acr_values and not any(meets_level(signed_in.methods, acr) for acr in stored.acr_values):
+        if await step_up_ways(call, stored, signed_in):
+            return "STEP_UP"
+        if stored.acr_essential:
+            return "UNMET"
     if "consent" in stored.prompts or stored.device_id is not None:
         return "CONSENT"
     if not may_remember_consent(client, stored.redirect_uri):
@@ -492,6 +525,7 @@ async def _issue_code(
                 redirect_uri=stored.redirect_uri,
                 nonce=stored.nonce,
                 dpop_jkt=stored.dpop_jkt,
+                acr_values=stored.acr_values,
                 code_hash=code_hash(call, code) if device is None else device.code_hash,
                 code_challenge=stored.code_challenge,
                 code_expires_at=Moment.of(call.now + CODE_LIFE) if device is None else device.expires_at,
@@ -544,7 +578,7 @@ async def begin_device_request(call: Call, client: ClientRow, device: DeviceRow)
         resource=device.resource,
     )
     token, _ = await challenges.issue_token(call.db, call, stored, REQUEST_LIFE)
-    url = _resume_url(call, stored, token)
+    url = resume_url(call, stored, token)
     cookie = request_cookie(call, token, stored.browser, REQUEST_LIFE.total_seconds())
     return redirect(url, status=303, cookies=cookie)
 
@@ -586,7 +620,7 @@ async def _consent_page(
         form_target=stored.redirect_uri or None,
         headers=None if cookies is None else {"Set-Cookie": cookies},
         action=f"{oauth_path(call)}/consent",
-        again=_sign_in_url(call, token, stored),
+        again=sign_in_url(call, token, stored),
         token=token,
         session=str(signed_in.session_id),
         account=signed_in.email or signed_in.name or str(signed_in.customer_id),
@@ -620,7 +654,7 @@ async def _try_again_page(call: Call, url: str, message: Text) -> HttpResponse:
     )
 
 
-def _resume_url(call: Call, stored: AuthorizationRequest, token: str) -> str:
+def resume_url(call: Call, stored: AuthorizationRequest, token: str) -> str:
     """The URL that continues a stored request, in the language of the page."""
     query = urlencode({"token": token, **_language_parameter(call, stored)})
     return f"{call.world.settings.public_url}{oauth_path(call)}/resume?{query}"
@@ -629,7 +663,7 @@ def _resume_url(call: Call, stored: AuthorizationRequest, token: str) -> str:
 # The sign-in on the hosted pages, with the provider as the app: it keeps a code verifier of its own.
 
 
-def _sign_in_url(call: Call, token: str, stored: AuthorizationRequest) -> str:
+def sign_in_url(call: Call, token: str, stored: AuthorizationRequest) -> str:
     """The URL of the hosted page on which the customer signs in, or signs up with `prompt=create`."""
     name = "sign-up" if "create" in stored.prompts else "sign-in"
     parameters = {**_flow_parameters(call, token), **_language_parameter(call, stored)}
@@ -644,7 +678,7 @@ def _language_parameter(call: Call, stored: AuthorizationRequest) -> dict[str, s
     return {"lang": language} if language else {}
 
 
-def _in_language(call: Call, stored: AuthorizationRequest) -> Call:
+def in_language(call: Call, stored: AuthorizationRequest) -> Call:
     """The call with the language of the request, unless the customer chose another one."""
     language = _language_parameter(call, stored).get("lang", "")
     return replace(call, origin=replace(call.origin, language=language))

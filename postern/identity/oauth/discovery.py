@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import Any
 
+from postern.identity.customers.authentication_levels import LEVELS
 from postern.identity.customers.tokens import issuer_of
 from postern.identity.oauth.model import DEVICE_GRANT, STANDARD_SCOPES
-from postern.identity.oauth.tokens import MULTI_FACTOR, SINGLE_FACTOR
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get
 from postern.kernel.http.responses import HttpResponse
@@ -86,7 +86,7 @@ def provider_metadata(call: Call, *, can_register: bool) -> dict[str, Any]:
         "code_challenge_methods_supported": ["S256"],
         "dpop_signing_alg_values_supported": algorithms,
         "prompt_values_supported": ["none", "login", "consent", "select_account", "create"],
-        "acr_values_supported": [SINGLE_FACTOR, MULTI_FACTOR],
+        "acr_values_supported": list(LEVELS),
         "claims_supported": [
             *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "azp", "sid", "at_hash"),
             *("name", "updated_at", "email", "email_verified", "phone_number", "phone_number_verified"),

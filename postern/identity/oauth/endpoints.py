@@ -323,7 +323,7 @@ async def _use_code(
     """The tokens of a grant whose code was checked. Raises `refused` if another request has used the code."""
     resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
-    extra = await hook_claims(call, client, signed_in, grant.scopes)
+    extra = await hook_claims(call, client, grant, signed_in, grant.scopes)
     refreshable = "offline_access" in grant.scopes and "refresh_token" in client.grant_types
     used = await store.use_code(
         call.db,
@@ -404,7 +404,7 @@ async def _refresh(call: Call, client: ClientRow, form: dict[str, str], jkt: str
         raise OAuthError("invalid_scope", "The scope has more than the customer has allowed.")
     resource = await granted_resource(call, client, grant, form)
     signed_in = await _session_of(call, client, grant)
-    extra = await hook_claims(call, client, signed_in, scopes)
+    extra = await hook_claims(call, client, grant, signed_in, scopes)
     if client.is_fapi:
         # FAPI 2.0 §5.3.2.1 does not rotate: both the client's key and its access tokens are bound to keys.
         if parts.generation != grant.generation:

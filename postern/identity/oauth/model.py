@@ -431,6 +431,8 @@ class GrantRow(Record):
     """The identifier of the API for which tokens are issued; None for the provider itself."""
     dpop_jkt: str | None = None
     """The thumbprint of the key to which the code, or the refresh tokens, are bound (RFC 9449 §5 and §10)."""
+    acr_values: list[str] = []
+    """The values of `acr` that the client has asked for."""
 
 
 class SignedInCustomer(Record):
@@ -441,6 +443,9 @@ class SignedInCustomer(Record):
     methods: list[str]
     """The authentication methods (RFC 8176)."""
     authenticated_at: Moment
+    """When the customer has last authenticated: at the sign-in, or later again."""
+    created_at: Moment
+    """When the session began."""
     session_expires_at: Moment
     """When the session ends at the latest."""
     test: bool

@@ -19,6 +19,8 @@ LOCALES_LIMIT = 256
 """A longer `ui_locales` is cut off, in characters."""
 MAX_AGE_LIMIT = 31_536_000
 """A larger `max_age`, in seconds, is treated as this one: no session lives for a year."""
+ACR_VALUES_LIMIT = 10
+"""Further requested values of `acr` are ignored."""
 PUSHED_PREFIX = "urn:ietf:params:oauth:request_uri:"
 """The beginning of the `request_uri` of pushed requests (RFC 9126 §2.2)."""
 PROMPTS = frozenset(("none", "login", "consent", "select_account", "create"))
@@ -78,8 +80,37 @@ class AuthorizationRequest(Payload, tag="OAUTH_REQUEST"):
     """The identifier of the API for which tokens are issued; None for the provider itself."""
     dpop_jkt: str | None = None
     """The thumbprint of the key to which the code is bound (RFC 9449 §10)."""
+    acr_values: list[str] = []
+    """The requested values of `acr`, the preferred one first; empty if any will do."""
+    acr_essential: bool = False
+    """Whether the request fails if none of `acr_values` can be met (OpenID Connect Core §5.5.1.1)."""
     pushed_id: UUID | None = None
     """The id of the pushed request that was opened; it is used up when the code is issued."""
+
+
+class RequestedLevel(msgspec.Struct, frozen=True):
+    """How `claims` asks for `acr` (OpenID Connect Core §5.5.1)."""
+
+    essential: bool = False
+    value: str | None = None
+    values: list[str] = []
+
+    @property
+    def accepted(self) -> list[str]:
+        """The values that the client accepts; empty for any."""
+        return [*([] if self.value is None else [self.value]), *self.values]
+
+
+class RequestedIdTokenClaims(msgspec.Struct, frozen=True):
+    """What `claims` asks for in the ID token; only `acr` has an effect."""
+
+    acr: RequestedLevel | None = None
+
+
+class RequestedClaims(msgspec.Struct, frozen=True):
+    """The parameter `claims` (OpenID Connect Core §5.5)."""
+
+    id_token: RequestedIdTokenClaims = RequestedIdTokenClaims()
 
 
 class PushedRequest(Payload, tag="OAUTH_PUSHED"):
@@ -151,8 +182,8 @@ def read_request(
     """Check an authorization request of a client, whose parameters are not too long. `hint` has the claims of
     `id_token_hint`; None if it is invalid. `resource` is that of the parameter of this name.
 
-    Raises OAuthError, which is redirected to the client. Parameters that are unknown, or only wishes (`display`,
-    `acr_values`, `claims`), are ignored.
+    Raises OAuthError, which is redirected to the client. Parameters that are unknown, or only wishes (`display`, and
+    `claims` except for `acr`), are ignored.
     """
     # A `request_uri` of a pushed request replaces all other parameters, and does not get here.
     for name, error in (
@@ -170,6 +201,7 @@ def read_request(
         raise OAuthError("invalid_request", "prompt=none cannot be combined with other values.")
     if "id_token_hint" in parameters and hint is None:
         raise OAuthError("invalid_request", "The id_token_hint is not an ID token of this provider.")
+    acr_values, acr_essential = _requested_levels(parameters)
     return AuthorizationRequest(
         client_id=client.id,
         redirect_uri=target.redirect_uri,
@@ -187,6 +219,8 @@ def read_request(
         ui_locales=parameters.get("ui_locales", "")[:LOCALES_LIMIT],
         resource=None if resource is None else resource.identifier,
         dpop_jkt=parameters.get("dpop_jkt"),
+        acr_values=acr_values,
+        acr_essential=acr_essential,
     )
 
 
@@ -235,6 +269,23 @@ def allowed_scopes(client: ClientRow, scope: str, resource: ResourceRow | None) 
     if requested and not allowed:
         raise OAuthError("invalid_scope", "The client is not registered for any of the scopes.")
     return allowed
+
+
+def _requested_levels(parameters: Mapping[str, str]) -> tuple[list[str], bool]:
+    """The requested values of `acr`, and whether one of them is essential. Those of `claims` for the ID token replace
+    `acr_values`, if there are any: who sends both wants the more specific one.
+
+    Raises OAuthError if `claims` is no JSON object, or asks for `acr` in a way that cannot be understood.
+    """
+    acr_values = split_scope(parameters.get("acr_values", ""))
+    if "claims" in parameters:
+        try:
+            requested = msgspec.json.decode(parameters["claims"], type=RequestedClaims).id_token.acr
+        except (msgspec.DecodeError, RecursionError):
+            raise OAuthError("invalid_request", "The parameter claims must be a JSON object of claims.") from None
+        if requested is not None and requested.accepted:
+            return requested.accepted[:ACR_VALUES_LIMIT], requested.essential
+    return acr_values[:ACR_VALUES_LIMIT], False
 
 
 def _max_age(text: str | None) -> int | None:

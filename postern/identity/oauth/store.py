@@ -191,10 +191,10 @@ async def delete_consent(tx: Transaction, *, project_id: UUID, customer_id: UUID
 @statement("""
     insert into oauth_grants (project_id, id, client_id, customer_id, session_id, scopes, redirect_uri, nonce,
                               code_hash, code_challenge, code_expires_at, created_at, expires_at, due_at,
-                              resource, dpop_jkt)
+                              resource, dpop_jkt, acr_values)
     values (%(project_id)s, %(id)s, %(client_id)s, %(customer_id)s, %(session_id)s, %(scopes)s, %(redirect_uri)s,
             %(nonce)s, %(code_hash)s, %(code_challenge)s, %(code_expires_at)s, %(now)s, %(expires_at)s, %(expires_at)s,
-            %(resource)s, %(dpop_jkt)s)
+            %(resource)s, %(dpop_jkt)s, %(acr_values)s)
     on conflict (project_id, id) do nothing
 """)
 async def insert_grant(
@@ -210,6 +210,7 @@ async def insert_grant(
     redirect_uri: str,
     nonce: str | None,
     dpop_jkt: str | None,
+    acr_values: list[str],
     code_hash: bytes,
     code_challenge: str,
     code_expires_at: Moment,
@@ -277,7 +278,7 @@ async def delete_expired_grants(db: Queries, *, project_id: UUID, ids: list[UUID
 
 
 SIGNED_IN: LiteralString = """s.id as session_id, s.subject_id as customer_id, s.methods, s.authenticated_at,
-           s.expires_at as session_expires_at, s.test, s.sso_organization_id,
+           s.created_at, s.expires_at as session_expires_at, s.test, s.sso_organization_id,
            (select organization.id from organization_members member
             join organizations organization
               on organization.project_id = member.project_id and organization.id = member.organization_id

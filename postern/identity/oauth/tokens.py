@@ -16,6 +16,7 @@ import msgspec
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import SubjectMissing
+from postern.identity.customers.authentication_levels import acr_of
 from postern.identity.customers.requirements import (
     SignInRequirement,
     is_multi_factor,
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
     from postern.world import World
 
 ID_TOKEN_TYP = "JWT"  # noqa: S105 - a media type
-SINGLE_FACTOR, MULTI_FACTOR = "urn:postern:single-factor", "urn:postern:multi-factor"
-"""The values of the claim `acr`."""
 REFRESH_PREFIX = "or_"
 REFRESH_PURPOSE = "oauth-refresh"
 REFRESH_FORMAT = struct.Struct(">16sI")
@@ -104,11 +103,6 @@ def audience_of(world: "World", project_id: UUID, *, test: bool) -> str:
     return f"{issuer}/test" if test else issuer
 
 
-def acr_of(signed_in: SignedInCustomer) -> str:
-    """The authentication context class of a session."""
-    return MULTI_FACTOR if is_multi_factor(signed_in.methods) else SINGLE_FACTOR
-
-
 async def effective_scopes(call: Call, signed_in: SignedInCustomer, scopes: list[str]) -> tuple[list[str], list[str]]:
     """The granted scopes without permissions that the customer does not have now in the project; and the permissions
     among them that the customer has in the active organization of the session.
@@ -146,7 +140,7 @@ async def meets_requirements(
     if not meets_rules(required, signed_in.methods, signed_in.sso_organization_id):
         return False
     lifetime, _ = session_limits(required)
-    if lifetime is not None and signed_in.authenticated_at + lifetime <= call.now:
+    if lifetime is not None and signed_in.created_at + lifetime <= call.now:
         return False
     return not (required.mfa or settings.require_mfa) or is_multi_factor(signed_in.methods)
 
@@ -166,7 +160,9 @@ def customer_claims(signed_in: SignedInCustomer, scopes: list[str]) -> dict[str,
     return {name: value for name, value in claims.items() if value is not None}
 
 
-async def hook_claims(call: Call, client: ClientRow, signed_in: SignedInCustomer, scopes: list[str]) -> dict[str, Any]:
+async def hook_claims(
+    call: Call, client: ClientRow, grant: GrantRow, signed_in: SignedInCustomer, scopes: list[str]
+) -> dict[str, Any]:
     """The claims that the sign-in hook BEFORE_TOKEN adds to an access token; empty without a hook.
 
     Call it before the code or refresh token is used, which stays valid if the hook fails. Raises OAuthError.
@@ -177,7 +173,7 @@ async def hook_claims(call: Call, client: ClientRow, signed_in: SignedInCustomer
         "client_id": client.client_id,
         "sid": str(signed_in.session_id),
         "auth_time": int(signed_in.authenticated_at.timestamp()),
-        "acr": acr_of(signed_in),
+        "acr": acr_of(signed_in.methods, grant.acr_values),
         "amr": signed_in.methods,
         "scope": " ".join(scopes),
         "email": signed_in.email,
@@ -211,7 +207,7 @@ async def issue_tokens(
     expires_at = min(call.now + TOKEN_LIFE, signed_in.session_expires_at)
     authentication = {
         "auth_time": int(signed_in.authenticated_at.timestamp()),
-        "acr": acr_of(signed_in),
+        "acr": acr_of(signed_in.methods, grant.acr_values),
         "amr": signed_in.methods,
     }
     shared = {"iss": issuer, "sub": str(grant.customer_id), "iat": issued_at, "exp": int(expires_at.timestamp())}

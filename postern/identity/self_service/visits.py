@@ -257,7 +257,10 @@ async def failed_page(visit: Visit, problem: Problem) -> HttpResponse:
 
 async def confirm_page(visit: Visit, request: RawRequest) -> HttpResponse:
     """A page that asks for a recent sign-in, and leads to it and back."""
-    url, cookies = await _sign_in_url(visit.call, request, visit.page, visit.return_url, email=visit.customer.email)
+    # Also on a remembered device: the session may be recent, but without the second factor.
+    url, cookies = await _sign_in_url(
+        visit.call, request, visit.page, visit.return_url, email=visit.customer.email, asks_factor=True
+    )
     return await visit.shown("account-confirm.html", status=403, headers={"Set-Cookie": cookies}, url=url)
 
 
@@ -325,7 +328,7 @@ async def to_sign_in(call: Call, request: RawRequest, page: str) -> HttpResponse
 
 
 async def _sign_in_url(
-    call: Call, request: RawRequest, page: str, return_url: str, *, email: str | None = None
+    call: Call, request: RawRequest, page: str, return_url: str, *, email: str | None = None, asks_factor: bool = False
 ) -> tuple[str, str]:
     """The URL of the sign-in page that leads back to `page`, and the cookie that binds the sign-in to this browser."""
     secret = _start_secret(call, request) or new_token(32)
@@ -337,6 +340,7 @@ async def _sign_in_url(
         "codeChallenge": code_challenge(code_verifier(call, secret)),
         "state": f"{payload}.{signature}",
         **({"email": email} if email else {}),
+        **({"factor": "ask"} if asks_factor else {}),
         **({"lang": language} if language else {}),
     }
     url = f"/projects/{call.project_id}/auth/pages/sign-in?{urlencode(parameters)}"

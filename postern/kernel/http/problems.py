@@ -45,6 +45,8 @@ class Problem(Exception):
     """A message that pages show as it is, instead of their text for the code of the problem."""
     next: str | None = None
     """A specific next step for the caller: a request to make, or a page to open."""
+    challenge: str | None = None
+    """Parameters of `WWW-Authenticate` that say what is wrong with the credential, such as `error="invalid_token"`."""
     _code: ClassVar[str] = "problem"
 
     def __init_subclass__(cls, code: str | None = None) -> None:

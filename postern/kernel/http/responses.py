@@ -132,7 +132,8 @@ def _problem_headers(problem: Problem, status: int) -> dict[str, str]:
     if problem.retry_after_seconds is not None:
         headers["Retry-After"] = str(problem.retry_after_seconds)
     if status == 401:
-        headers["WWW-Authenticate"] = AUTHENTICATE
+        challenge = f", {problem.challenge}" if problem.challenge else ""
+        headers["WWW-Authenticate"] = f"{AUTHENTICATE}{challenge}"
     return headers
 
 

@@ -413,6 +413,19 @@ class CustomerSignedInData(CausedEventData):
     """The single sign-on connection with which the customer signed in. Absent for other methods."""
 
 
+class CustomerSteppedUpData(CausedEventData):
+    """Data of `customer.stepped_up`. `id` is the id of the customer."""
+
+    session_id: UUID
+    """Id of the session."""
+    methods: list[str]
+    """The authentication methods that were used now (`amr`, RFC 8176)."""
+    acr: str
+    """How strong the authentication of the session is since then: the claim `acr`."""
+    ip_address: str | None
+    """IP address of the customer."""
+
+
 class CustomerAttemptData(CausedEventData):
     """Data of `customer.sign_in_failed` and `customer.locked`. `id` is the id of the customer."""
 
@@ -797,6 +810,7 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("customer.signed_in", CustomerSignedInData, "A customer signed in."),
         ("customer.sign_in_failed", CustomerAttemptData, "An attempt to sign in failed."),
         ("customer.signed_out", CustomerSessionData, "A customer signed out."),
+        ("customer.stepped_up", CustomerSteppedUpData, "A customer authenticated again in a session."),
         ("customer.locked", CustomerAttemptData, "Sign-in was locked after too many failed attempts."),
         ("customer.unlocked", CausedEventData, "A lock of a customer's sign-in was removed."),
         ("customer.email_verified", CustomerEmailVerifiedData, "A customer's e-mail address was verified."),

@@ -192,6 +192,9 @@ class TokenClaimSettings(Record):
     """Keys of the active organization's metadata, in the claim `org.metadata`."""
 
 
+REMEMBERED_DEVICE_DAYS_LIMIT = 90
+
+
 class SignInSettings(Record):
     """Settings for sign-in of the project's customers."""
 
@@ -231,6 +234,9 @@ class SignInSettings(Record):
     """Whether all customers can sign in only by the single sign-on of an organization."""
     require_mfa: bool = False
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
+    remembered_device_days: int | None = None
+    """For how many days customers may choose not to be asked for the second factor on a device again; null for never.
+    Has no effect for customers of whom the project or an organization requires a second factor."""
     token_claims: TokenClaimSettings = msgspec.field(default_factory=TokenClaimSettings)
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
     account_deletion: bool = True

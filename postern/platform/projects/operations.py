@@ -35,6 +35,7 @@ from postern.platform.projects.model import (
     ORIGINS_LIMIT,
     RELAY_PASSWORD_LIMIT,
     RELAYS_PER_PROJECT,
+    REMEMBERED_DEVICE_DAYS_LIMIT,
     RETENTION_MAX,
     SEED_LIST_LIMIT,
     TOKEN_CLAIMS_LIMIT,
@@ -198,6 +199,13 @@ class SignInChange(Body):
     """Whether all customers must use single sign-on. Requires a working connection."""
     require_mfa: bool | Unset = UNSET
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
+    remembered_device_days: (
+        Annotated[int, msgspec.Meta(ge=1, le=REMEMBERED_DEVICE_DAYS_LIMIT, description="A number of days, 1 to 90.")]
+        | None
+        | Unset
+    ) = UNSET
+    """For how many days customers may choose not to be asked for the second factor on a device again; null, the
+    default, for never. Has no effect where the project or an organization requires a second factor."""
     token_claims: TokenClaimsChange | None | Unset = UNSET
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
     account_deletion: bool | Unset = UNSET

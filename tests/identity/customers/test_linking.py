@@ -120,7 +120,7 @@ async def test_linking_and_unlinking_require_a_recent_sign_in(provider_browser, 
     late = auth.as_(renewed["accessToken"])
     body = {"redirectUrl": REDIRECT_URL, "codeChallenge": CHALLENGE}
     for response in (await late.post("/identities/ACME/link", body), await late.client.delete("/identities/ACME")):
-        assert (response.status_code, response.json()["code"]) == (403, "not_fresh")
+        assert (response.status_code, response.json()["code"]) == (401, "not_fresh")
 
 
 async def test_an_account_is_unlinked_unless_it_is_the_last_sign_in_method(provider_browser, auth, project):

@@ -15,7 +15,7 @@ import pytest
 import postern.web.pages
 from postern.identity.setup_links.guides import GUIDES, shown_steps
 from postern.identity.setup_links.pages import STATUS_TEXTS, TITLES
-from postern.web.languages import LANGUAGES, text
+from postern.web.languages import LANGUAGES, counted_text, text
 from postern.web.page_texts import PageTexts
 from postern.web.pages import FOLDER, page
 from postern.web.problem_texts import PROBLEM_TEXTS
@@ -213,6 +213,10 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "destination": "app.example.com",
         **dict.fromkeys(("heading", "message", "detail", "error"), PROBLEM_TEXTS["sso_required"]),
         **dict.fromkeys(("adds_passkey", "passkeys", "sign_up", "sso", "third_party", "self_registered"), True),
+        **dict.fromkeys(("asks_code", "asks_passkey"), True),
+        "remember": counted_text(
+            "Do not ask for it on this device for {count} day", "Do not ask for it on this device for {count} days", 90
+        ),
         "sso_only": False,
         "resource": "Northwind Notes and Reports",
         "choices": [{"name": "Kaffeehaus Linden und Töchter, Hamburg", "url": "/x"}] * 2,

@@ -155,7 +155,7 @@ async def test_enrollment_requires_a_recent_sign_in_and_a_first_code(auth, clock
     clock.move(timedelta(hours=1, minutes=1))
     renewed = (await auth.post("/token/refresh", {"refreshToken": sign_up["refreshToken"]})).json()
     late = await auth.as_(renewed["accessToken"]).post("/mfa/totp/enroll")
-    assert (late.status_code, late.json()["code"]) == (403, "not_fresh")
+    assert (late.status_code, late.json()["code"]) == (401, "not_fresh")
 
 
 @pytest.mark.parametrize("family", ["customers", "end-users"])

@@ -10,6 +10,7 @@ export const CUSTOMER_EVENTS = [
   "customer.signed_in",
   "customer.sign_in_failed",
   "customer.signed_out",
+  "customer.stepped_up",
   "customer.locked",
   "customer.unlocked",
   "customer.email_verified",

@@ -132,6 +132,7 @@ const HAPPENED: Record<string, Said> = {
   "customer.signed_in": { word: m.customers_did_signed_in, icon: IconLogin2 },
   "customer.sign_in_failed": { word: m.customers_did_sign_in_failed, icon: IconLock, isTrouble: true },
   "customer.signed_out": { word: m.customers_did_signed_out, icon: IconLogout },
+  "customer.stepped_up": { word: m.customers_did_stepped_up, icon: IconShieldLock },
   "customer.locked": { word: m.customers_did_locked, icon: IconLock, isTrouble: true },
   "customer.unlocked": { word: m.customers_did_unlocked, icon: IconLock },
   "customer.email_verified": { word: m.customers_did_email_verified, icon: IconUserCheck },

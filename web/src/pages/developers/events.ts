@@ -58,6 +58,7 @@ export const EVENT_WORDS: Record<string, () => string> = {
   "customer.signed_in": m.developers_ev_customer_signed_in,
   "customer.sign_in_failed": m.developers_ev_customer_sign_in_failed,
   "customer.signed_out": m.developers_ev_customer_signed_out,
+  "customer.stepped_up": m.developers_ev_customer_stepped_up,
   "customer.locked": m.developers_ev_customer_locked,
   "customer.unlocked": m.developers_ev_customer_unlocked,
   "customer.email_verified": m.developers_ev_customer_email_verified,
