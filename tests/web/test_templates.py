@@ -41,6 +41,7 @@ HOSTED: dict[str, Any] = {
     **dict.fromkeys(("heading", "message", "organization", "pageToken", "query", "resent", "token", "uri", "url"), H),
     **dict.fromkeys(("adds_passkey", "passkeys", "sign_up", "sso", "asks_code", "asks_passkey"), True),
     "remember": H,
+    "remembered": [{"name": H, "ip": H, "until": H, "forget_url": H}],
     "choices": [ITEM],
     "codes": [H],
     "flow": {H: H},

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.identity.customers import addresses, own_account, passkeys, providers, sessions
+from postern.identity.customers import addresses, own_account, passkeys, providers, remembered_devices, sessions
 from postern.identity.customers.providers import RESERVED_KEYS, AuthorizationCodeGrant
 from postern.identity.customers.rules import account_return_url
 from postern.identity.customers.sign_in import project_of_call
@@ -60,6 +60,7 @@ DONE = {
     "totp-on": text("The authenticator app is set up. You are signed out everywhere else."),
     "totp-off": text("The authenticator app was turned off."),
     "session-ended": text("That device is signed out."),
+    "device-forgotten": text("That device is asked for the second factor again."),
     "sessions-ended": text("You are signed out everywhere else."),
     "connected": text("The account was connected."),
     "disconnected": text("The account was disconnected."),
@@ -149,6 +150,15 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
             for row in [*(row for row in rows if row.current), *others]
         ],
         others=len(others),
+        remembered=[
+            {
+                "name": device_name(device.user_agent),
+                "ip": device.ip_address,
+                "until": text("Until {time}", time=visit.moment(device.expires_at)),
+                "forget_url": visit.url(f"account/devices/{device.id}/forget"),
+            }
+            for device in await remembered_devices.list_remembered_devices(call)
+        ],
         identities=[
             {
                 "name": provider.name,
@@ -272,6 +282,17 @@ async def end_session_by_page(call: Call, request: RawRequest, session_id: UUID)
     async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
         await sessions.revoke_my_session(visit.call, session_id)
         return visit.done("account", "session-ended")
+
+    return await submit(call, request, "account", act, _account)
+
+
+@form_operation("account/devices/{device_id}/forget", other_statuses=(303,))
+async def forget_device_by_page(call: Call, request: RawRequest, device_id: UUID) -> HttpResponse:
+    """Ask for the second factor on a remembered device again."""
+
+    async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
+        await remembered_devices.forget_remembered_device(visit.call, device_id)
+        return visit.done("account", "device-forgotten")
 
     return await submit(call, request, "account", act, _account)
 

@@ -76,6 +76,7 @@ ACCOUNT_VALUES = {
         {**DEVICE, "used": "31 January 2026 at 12:00 UTC", "end_url": "/x", "current": it} for it in (True, False)
     ],
     "others": 1,
+    "remembered": [{**DEVICE, "until": text("Until {time}", time="31 January 2026"), "forget_url": "/x"}],
     "identities": [{"name": "Microsoft", "url": "/x", "connected": connected} for connected in (True, False)],
     "organizations": [{"name": EMAIL, "roles": "OWNER, billing-administrators", "url": "/x", "leave_url": "/x"}],
     "apps": [{"name": EMAIL, "scopes": "openid, profile, email", "since": "31 January 2026 at 12:00 UTC", "url": "/x"}],

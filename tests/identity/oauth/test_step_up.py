@@ -126,6 +126,14 @@ async def test_a_recent_sign_in_on_a_remembered_device_is_not_enough_for_the_acc
     signed_in = await browser.open(onwards.headers["location"])
     assert signed_in.status_code in (200, 303), signed_in.text
     assert (await browser.open(account)).status_code == 200
+    overview = await browser.open(account.removesuffix("/emails/add"))
+    forget = re.search(r'action="([^"]+/devices/[^"]+/forget[^"]*)"', html.unescape(overview.text))
+    assert forget, "the device is in the list"
+    token = re.search(r'name="formToken" value="([^"]+)"', overview.text)[1]
+    for body, status in (("formToken=x", 403), (f"formToken={token}", 303), (f"formToken={token}", 404)):
+        response = await browser.client.request("POST", forget[1], content=body, headers=FORM)
+        assert response.status_code == status
+    assert "/forget" not in (await browser.open(account.removesuffix("/emails/add"))).text
 
 
 async def test_the_page_belongs_to_a_browser_a_session_and_a_request(first_party, clock):
