@@ -693,6 +693,7 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
     "footer": "Acme, 1 Main Street, Springfield",
     "reason": "550 5.1.1 No such mailbox.",
     "CampaignProgress.waitingReason": "Warm-up: 200 messages on 2026-01-31 (UTC). Continues on 2026-02-01.",
+    "rememberedDeviceToken": "0199f1a2…",
     "recoveryCode": "7K3M-QX9P-W2TZ",
     "redirectUrl": "https://app.example.com/signed-in",
     "redirectUrls": ["https://app.example.com/signed-in"],

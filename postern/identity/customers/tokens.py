@@ -146,6 +146,7 @@ class CustomerSignInResult(Record):
     """With `rememberDevice` at `mfa/verify`: store it on the device and send it with later sign-ins, which then need no
     second factor. Null if devices are not remembered here."""
     remembered_device_expires_at: Moment | None = None
+    """When the second factor is asked for on this device again at the latest."""
 
 
 class CustomerTokens(Record):
