@@ -331,8 +331,8 @@ async def sign_in_with_code_by_page(call: Call, request: RawRequest) -> HttpResp
     """Sign in with the code that was mailed."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        proof = {"challengeId": form["challengeId"], "code": "".join(form["code"].split())}
-        body = msgspec.convert({**proof, **_device_field(call, request, flow)}, SignInCodeVerification)
+        code_fields = {"challengeId": form["challengeId"], "code": "".join(form["code"].split())}
+        body = msgspec.convert({**code_fields, **_device_field(call, request, flow)}, SignInCodeVerification)
         return await _next_page(call, flow, await sign_in.sign_in_with_code(call, body))
 
     return await _process_form(call, request, "verify.html", act, action="code/verify")
@@ -887,9 +887,12 @@ def credential_of(form: dict[str, str]) -> dict[str, Any]:
 
 
 def _device_field(call: Call, request: RawRequest, flow: HostedFlow) -> dict[str, str]:
-    """The field of a sign-in with the token by which this browser is remembered; empty if it is not."""
+    """The field of a sign-in with the token by which this browser is remembered; empty if it is not, or the second
+    factor is needed all the same, as it is to add a passkey."""
     token = request.cookies.get(cookie_name(call.world.settings, _device_cookie_name(call)), "")
-    return {"rememberedDeviceToken": token[:DEVICE_TOKEN_LIMIT]} if token and not flow.asks_factor else {}
+    if not token or flow.asks_factor or flow.adds_passkey:
+        return {}
+    return {"rememberedDeviceToken": token[:DEVICE_TOKEN_LIMIT]}
 
 
 def _remember_label(project: Project) -> Text | str:

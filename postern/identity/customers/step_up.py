@@ -115,7 +115,7 @@ METHODS_OF_FIELDS: dict[str, StepUpMethod] = {
 
 
 @dataclass(frozen=True)
-class Proof:
+class CheckedProof:
     """A proof that was checked, but not used up."""
 
     methods: list[str]
@@ -213,21 +213,21 @@ async def authenticate_again(call: Call, data: StepUp) -> RefreshedSession:
     project = await project_of_call(call)
     customer = customer_of(call)
     await _require_allowed(call.db, call, project, customer, await _session_of(call), method)
-    proof = await _checked_proof(call, project, customer, data)
+    checked = await _checked_proof(call, project, customer, data)
     async with call.db.transaction() as tx:
         customer = await lock_calling_customer(tx, call)
         session = await session_store.session(tx, project_id=call.project_id, id=bearer_of(call)[1])
         assert session is not None
         # Once more, now that nothing can change: a second factor may have been turned on meanwhile.
         await _require_allowed(tx, call, project, customer, session, method)
-        await _use_up(tx, call, project, customer, proof)
-        return await _record(tx, call, customer, session, proof.methods)
+        await _use_up(tx, call, project, customer, checked)
+        return await _record(tx, call, customer, session, checked.methods)
 
 
 async def step_up_methods(
     db: Queries, call: Call, project: Project, customer: CustomerRow, session: SessionRow
 ) -> list[StepUpMethod]:
-    """What a session accepts as a proof."""
+    """What a session accepts as a checked."""
     enabled = project.settings.sign_in.methods
     required = await requirement_of(db, call.project_id, customer.id)
     level = MULTI_FACTOR if customer.mfa_enabled_at is not None else SINGLE_FACTOR
@@ -281,34 +281,34 @@ async def _require_allowed(
         raise StepUpMethodNotAllowed(next=f"Use one of: {', '.join(methods)}." if methods else "Sign in again.")
 
 
-async def _checked_proof(call: Call, project: Project, customer: CustomerRow, data: StepUp) -> Proof:
+async def _checked_proof(call: Call, project: Project, customer: CustomerRow, data: StepUp) -> CheckedProof:
     """Check the proof of a customer. Failures count like failed sign-ins."""
     if data.password is not None:
-        return Proof(["pwd"], password_hash=await require_password(call, customer, data.password))
+        return CheckedProof(["pwd"], password_hash=await require_password(call, customer, data.password))
     if data.email_code is not None:
         challenge = await verify_code(call, StepUpCode, data.email_code)
         if (challenge.subject_id, challenge.payload.session_id) != bearer_of(call):
             raise CodeInvalid
-        return Proof(["otp"], mailed=challenge)
+        return CheckedProof(["otp"], mailed=challenge)
     if data.passkey is not None:
         assertion = await passkeys.verify_sign_in(call, _verifying_party(call, project), data.passkey)
         if assertion is None or assertion.subject_id != customer.id:
             raise CustomerSignInFailed
-        return Proof(assertion.methods, assertion=assertion)
-    return Proof([await require_second_factor(call, customer.id, data.code, data.recovery_code)])
+        return CheckedProof(assertion.methods, assertion=assertion)
+    return CheckedProof([await require_second_factor(call, customer.id, data.code, data.recovery_code)])
 
 
-async def _use_up(tx: Transaction, call: Call, project: Project, customer: CustomerRow, proof: Proof) -> None:
+async def _use_up(tx: Transaction, call: Call, project: Project, customer: CustomerRow, checked: CheckedProof) -> None:
     """Use up a proof of the locked customer. Raises CustomerSignInFailed or CodeInvalid if it no longer holds."""
-    if proof.password_hash is not None and customer.password_hash != proof.password_hash:
+    if checked.password_hash is not None and customer.password_hash != checked.password_hash:
         raise CustomerSignInFailed
-    if proof.assertion is not None and not await passkeys.consume_assertion(tx, call, proof.assertion):
+    if checked.assertion is not None and not await passkeys.consume_assertion(tx, call, checked.assertion):
         raise CustomerSignInFailed
-    if proof.mailed is not None:
-        await challenges.consume(tx, proof.mailed)
-        if proof.mailed.payload.key != customer.email_key:
+    if checked.mailed is not None:
+        await challenges.consume(tx, checked.mailed)
+        if checked.mailed.payload.key != customer.email_key:
             raise CodeInvalid
-    if "recovery" in proof.methods:
+    if "recovery" in checked.methods:
         await mailer.notify(tx, call, project, customer, "MFA_CHANGED", change=text("A recovery code was used"))
 
 

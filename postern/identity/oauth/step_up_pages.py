@@ -23,11 +23,11 @@ async def step_up_ways(call: Call, stored: AuthorizationRequest, signed_in: Sign
         return []
     project = await project_of_call(call)
     customer = await require_customer(call.db, call.project_id, signed_in.customer_id)
-    wanted = {method for acr in stored.acr_values for method in METHODS_OF_LEVEL.get(acr, ())}
+    strong_enough = {method for acr in stored.acr_values for method in METHODS_OF_LEVEL.get(acr, ())}
     return [
         method
         for method in await step_up_methods(call.db, call, project, customer, session)
-        if method in wanted and (method != "PASSKEY" or supports_passkeys(call, project))
+        if method in strong_enough and (method != "PASSKEY" or supports_passkeys(call, project))
     ]
 
 

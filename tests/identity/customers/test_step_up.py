@@ -8,8 +8,8 @@ import jwt
 from postern.identity.customers import remembered_devices
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.customers.test_impersonation import impersonate
-from tests.identity.customers.test_second_factor import with_totp
-from tests.identity.oauth.test_step_up import MULTI, SINGLE, wrong
+from tests.identity.customers.test_second_factor import ORIGIN, answer_of, decoded, with_passkey, with_totp
+from tests.identity.oauth.test_step_up import MULTI, PHR, SINGLE, Verifying, wrong
 
 
 def claims_of(token):
@@ -97,6 +97,19 @@ async def test_a_second_factor_is_needed_by_who_has_one(auth, clock):
     for _ in range(10):
         await ada.post("/step-up", {"code": wrong(code)})
     assert (await ada.post("/step-up", {"recoveryCode": codes[1]})).json()["code"] == "sign_in_locked"
+
+
+async def test_a_passkey_makes_the_session_phishing_resistant(auth):
+    address = new_address()
+    _, ada, device, _, _ = await with_passkey(auth, address)
+    assert (await ada.get("/step-up")).json()["acrValues"] == [SINGLE, MULTI, PHR]
+    challenge = (await ada.post("/step-up/passkey-options")).json()
+    credential = Verifying(device).get(decoded({**challenge["options"], "allowCredentials": []}), ORIGIN)
+    body = {"passkey": {"challengeId": challenge["challengeId"], "credential": answer_of(credential)}}
+    stepped_up = await ada.post("/step-up", body)
+    assert (stepped_up.status_code, stepped_up.json()["acr"]) == (200, PHR)
+    assert (await ada.post("/step-up", body)).status_code == 401, "it works once"
+    assert (await ada.post("/step-up", {"password": GOOD})).status_code == 403, "less than the session has"
 
 
 async def test_an_ended_session_and_others_are_refused(auth, project):
@@ -236,7 +249,7 @@ async def test_the_oldest_device_makes_room(auth, clock, monkeypatch):
     for _ in range(2):
         pending = (await auth.sign_in(address)).json()
         body = {"mfaToken": pending["mfaToken"], "code": app.code(), "rememberDevice": True}
-        newest = (await auth.post("/mfa/verify", body)).json()
+        last = (await auth.post("/mfa/verify", body)).json()
         clock.move(timedelta(seconds=60))
     assert (await sign_in_on(auth, address, signed_in["rememberedDeviceToken"]))["mfaRequired"] is True
-    assert (await sign_in_on(auth, address, newest["rememberedDeviceToken"]))["mfaRequired"] is False
+    assert (await sign_in_on(auth, address, last["rememberedDeviceToken"]))["mfaRequired"] is False
