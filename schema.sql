@@ -2264,6 +2264,15 @@ CREATE TABLE public.templates (
 
 CREATE TABLE public.tls_reports (
     instance_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+CREATE TABLE public.terms_acceptances (
+    project_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    version text NOT NULL,
+    accepted_at timestamp with time zone NOT NULL,
+    ip_address text NOT NULL,
+    user_agent text NOT NULL
+);
+
     id uuid NOT NULL,
     day date NOT NULL,
     domain text NOT NULL,
@@ -2884,6 +2893,9 @@ ALTER TABLE ONLY public.templates
 
 ALTER TABLE ONLY public.tls_reports
     ADD CONSTRAINT tls_reports_day_domain_key UNIQUE (day, domain);
+ALTER TABLE ONLY public.terms_acceptances
+    ADD CONSTRAINT terms_acceptances_pkey PRIMARY KEY (project_id, customer_id, version);
+
 
 ALTER TABLE ONLY public.tls_reports
     ADD CONSTRAINT tls_reports_pkey PRIMARY KEY (instance_id, id);
@@ -3704,6 +3716,9 @@ ALTER TABLE ONLY public.templates
 
 ALTER TABLE ONLY public.unrecognized_reports
     ADD CONSTRAINT unrecognized_reports_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+ALTER TABLE ONLY public.terms_acceptances
+    ADD CONSTRAINT terms_acceptances_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
+
 
 ALTER TABLE ONLY public.warm_up_places
     ADD CONSTRAINT warm_up_places_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;

@@ -18,6 +18,7 @@ PROBLEM_TEXTS: dict[str, Text] = {
     "method_off": text("You cannot sign in this way here. Choose another one."),
     "sign_in_method_not_allowed": text("Your organization does not allow this way to sign in. Choose another one."),
     "sign_up_closed": text("New accounts are by invitation only. Ask for an invitation."),
+    "terms_not_accepted": text("Accept the current terms to go on."),
     "email_taken": text("There is an account with this address already. Sign in instead."),
     "last_sign_in_method": text("This is your only way to sign in."),
     "sso_required": text("Sign in with your organization’s sign-in. If that does not work, ask its administrator."),

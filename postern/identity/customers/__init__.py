@@ -24,6 +24,7 @@ PUBLIC_MODULES = (
     "sessions",
     "sign_in",
     "step_up",
+    "terms",
     "timeline",
     "tokens",
     "totp",

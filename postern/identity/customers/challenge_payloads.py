@@ -31,12 +31,23 @@ class MailedAddress(Payload):
     key: str
 
 
+class AcceptedTerms(Record):
+    """Terms that a person has accepted before there is an account."""
+
+    version: str
+    accepted_at: float
+    """Unix time in seconds."""
+    ip_address: str
+    user_agent: str
+
+
 class SignUp(MailedAddress, tag="SIGN_UP"):
     """Payload of a code that creates an account when it is verified."""
 
     password_hash: str | None
     name: str | None
     metadata: dict[str, Any] = {}
+    accepted_terms: AcceptedTerms | None = None
 
 
 class SignInCode(MailedAddress, tag="CODE"):
@@ -105,6 +116,14 @@ class PendingEnrollment(Payload, SignInContext, tag="MFA_ENROLLMENT"):
     """The authentication methods used so far (RFC 8176)."""
     totp_key: str
     """Stored here and not with the customer, so that two concurrent set-ups have separate secrets."""
+
+
+class PendingTerms(Payload, SignInContext, tag="TERMS"):
+    """A sign-in of a customer who must accept the current terms first."""
+
+    methods: list[str]
+    """The authentication methods used so far (RFC 8176)."""
+    second_factor_done: bool
 
 
 class Grant(Payload, SignInContext, tag="GRANT"):

@@ -160,6 +160,20 @@ class CustomerSignUpClosed(Forbidden, code="sign_up_closed"):
     """Sign-up is closed in this project; only invited addresses can sign up."""
 
 
+class RequiredTerms(Record):
+    """The terms that a project's customers must accept."""
+
+    version: str
+    """What to send as `acceptedTerms`."""
+    terms_url: str | None
+    privacy_url: str | None
+
+
+class TermsNotAccepted(Unprocessable):
+    """The current version of the terms was not accepted. Show the person the terms, and send the version that they have
+    accepted as `acceptedTerms`; `next` has the current one."""
+
+
 class NotFresh(Unauthenticated, code="not_fresh"):
     """This requires that you have authenticated within the last hour, with the second factor if you have one: use
     `POST …/auth/step-up` or sign in again, then repeat the request."""
@@ -333,6 +347,16 @@ class CustomerStats(Record):
     verified: int
     banned: int
     mfa_enabled: int
+
+
+class TermsAcceptance(Record):
+    """A version of the project's terms that a customer has accepted."""
+
+    version: str
+    """The version of the terms, as the project's settings had it."""
+    accepted_at: Moment
+    ip_address: str
+    user_agent: str
 
 
 class CustomerEvent(Record):

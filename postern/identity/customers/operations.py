@@ -12,7 +12,12 @@ from psycopg.sql import SQL, Literal
 from postern.identity.access import operations as access
 from postern.identity.access.model import RoleUnknown
 from postern.identity.customers import mailer, rules, store, timeline
-from postern.identity.customers.challenge_payloads import PendingEnrollment, PendingSecondFactor, RememberedDevice
+from postern.identity.customers.challenge_payloads import (
+    PendingEnrollment,
+    PendingSecondFactor,
+    PendingTerms,
+    RememberedDevice,
+)
 from postern.identity.customers.imported_hashes import import_hash
 from postern.identity.customers.model import (
     ROLES_LIMIT,
@@ -590,9 +595,8 @@ async def remove_second_factor(tx: Transaction, call: Call, customer: CustomerRo
     Returns the changed row. Records no event.
     """
     await second_factor.delete(tx, customer.subject)
-    await challenges.revoke(
-        tx, call.project_id, customer.id, (PendingSecondFactor, PendingEnrollment, RememberedDevice)
-    )
+    begun = (PendingSecondFactor, PendingEnrollment, PendingTerms, RememberedDevice)
+    await challenges.revoke(tx, call.project_id, customer.id, begun)
     return await store.set_mfa(tx, project_id=call.project_id, id=customer.id, mfa_enabled_at=None, now=call.now)
 
 

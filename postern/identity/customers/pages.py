@@ -24,6 +24,7 @@ from postern.identity.customers import (
     rules,
     sign_in,
     sign_up,
+    terms,
     totp,
 )
 from postern.identity.customers.challenge_payloads import Grant, PasskeyPage, RecoveryCodesPage
@@ -39,6 +40,7 @@ from postern.identity.customers.model import (
     MFA_LIFE,
     SignInBlocked,
     SignInLocked,
+    TermsNotAccepted,
 )
 from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.providers import CodeChallenge, continue_grant, require_flow_redirect
@@ -103,6 +105,7 @@ PAGE_TRIES = 30
 """How many requests one page token allows, successful or not."""
 BLANK: dict[str, Any] = {
     **dict.fromkeys(("email", "name", "token", "mfaToken", "pageToken", "challenge", "action", "resent"), ""),
+    **dict.fromkeys(("termsToken", "acceptedTerms", "terms_error"), ""),
     "qr": None,
     "until": None,
 }
@@ -149,6 +152,8 @@ FIELDS = {
     "token": "Token from the link in the mail.",
     "challengeId": "Id of the challenge, from the previous page.",
     "mfaToken": "Token for the second factor, from the previous page.",
+    "termsToken": "Token of the sign-in that waits for the terms, from the previous page.",
+    "acceptedTerms": "Version of the terms that the person has accepted.",
     "credential": "Credential from the browser's `navigator.credentials`, as JSON.",
     "pageToken": "Token of this page, from its hidden form field; it can complete the page once.",
     "redirectUrl": "Where the browser goes after sign-in; one of the project's `redirectUrls`.",
@@ -241,7 +246,10 @@ async def sign_up_by_page(call: Call, request: RawRequest) -> HttpResponse:
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
         if sso := await call.world.hooks.sso_entry_of_address(call, form["email"]):
             return await _sso_page(call, flow, sso)
-        body = {"email": form["email"], "password": form.get("password") or None, "name": form.get("name") or None}
+        body = {
+            "email": form["email"],
+            **{name: form.get(name) or None for name in ("password", "name", "acceptedTerms")},
+        }
         pending = await sign_up.sign_up_customer(call, msgspec.convert(body, sign_up.CustomerSignUp))
         if pending.challenge_id is None:
             return await _next_page(call, flow, pending)
@@ -418,6 +426,37 @@ async def second_factor_page(call: Call, request: RawRequest) -> HttpResponse:
 
 
 @get(
+    "/projects/{project_id}/auth/pages/terms",
+    public=True,
+    ignore_unknown_query=True,
+    media_types=HTML,
+    problems=[Invalid],
+)
+async def terms_page(call: Call, request: RawRequest) -> HttpResponse:
+    """The page that asks to accept the terms, with the `termsToken` of a sign-in that returned `termsRequired`.
+
+    Also takes the parameters of `pages/sign-in`, with a new `codeChallenge`.
+    """
+    query = dict(request.query_params)
+    flow, token = await _read_flow(call, query), query.get("termsToken", "")
+    if await terms.pending_terms(call, token) is None:
+        return await _form_page(call, "sign-in.html", query, CodeInvalid())
+    return await hosted_page(call, "terms.html", flow, termsToken=token)
+
+
+@page_form("terms", terms.accept_terms.problems, other_statuses=(303,))
+async def accept_terms_by_page(call: Call, request: RawRequest) -> HttpResponse:
+    """Accept the terms, and continue the sign-in."""
+
+    async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
+        # An empty version is never the current one.
+        body = terms.TermsProof(terms_token=form["termsToken"], accepted_terms=form.get("acceptedTerms", ""))
+        return await _next_page(call, flow, await terms.accept_terms(call, body))
+
+    return await _process_form(call, request, "terms.html", act)
+
+
+@get(
     "/projects/{project_id}/auth/pages/continue",
     public=True,
     ignore_unknown_query=True,
@@ -554,7 +593,8 @@ async def _process_form(
     """
     form = await read_form(request)
     flow = await _read_flow(call, form) if needs_flow or "redirectUrl" in form else None
-    entered: dict[str, Any] = {name: form.get(name, "") for name in ("email", "name", "token", "mfaToken", "pageToken")}
+    kept = ("email", "name", "token", "mfaToken", "pageToken", "termsToken", "acceptedTerms")
+    entered: dict[str, Any] = {name: form.get(name, "") for name in kept}
     entered["challenge"] = form.get("challengeId", "")
     if "switch" in form:
         return await hosted_page(call, template, flow, **entered, **values)  # Only in another language.
@@ -573,35 +613,44 @@ async def _process_form(
     wrong_address = any(error.path == "/email" for error in problem.errors or [])
     if template == "credentials.html" and ("password" not in form or wrong_address):
         template = "sign-in.html"  # The next page cannot correct the address.
+    if template == "terms.html" and isinstance(problem, CodeInvalid):
+        template = "sign-in.html"  # The sign-in does not wait any more.
+    error = text_of(problem)
+    if isinstance(problem, TermsNotAccepted):
+        entered["terms_error"], error = error, ""  # Beside the box.
     return await hosted_page(
         call,
         template,
         flow,
         status=problem.status,
         retry_after=problem.retry_after_seconds,
-        error=text_of(problem),
+        error=error,
         **entered,
         **values,
     )
 
 
-async def _form_page(call: Call, template: str, query: Any) -> HttpResponse:
-    """A page with an empty form, or with the `email` of `query`, which also has the parameters of the flow. Raises
-    Invalid."""
+async def _form_page(call: Call, template: str, query: Any, problem: Problem | None = None) -> HttpResponse:
+    """A page with an empty form, or with the `email` of `query`, which also has the parameters of the flow. `problem`
+    is shown above the form. Raises Invalid."""
     parameters = {
         name: str(query.get(name, "")) for name in ("redirectUrl", "codeChallenge", "state", "then", "factor")
     }
     email = str(query.get("email", ""))[:EMAIL_LIMIT]
-    return await hosted_page(call, template, await _read_flow(call, parameters), email=email)
+    flow = await _read_flow(call, parameters)
+    status, error = (200, "") if problem is None else (problem.status, text_of(problem))
+    return await hosted_page(call, template, flow, status=status, error=error, email=email)
 
 
 async def _next_page(call: Call, flow: HostedFlow, signed_in: CustomerSignInResult) -> HttpResponse:
-    """The next step of a sign-in: the page for the second factor if one is needed, otherwise the redirect to the app,
-    or first the page that adds a passkey."""
+    """The next step of a sign-in: the page for the second factor or the terms if one is needed, otherwise the redirect
+    to the app, or first the page that adds a passkey."""
     if signed_in.mfa_enrollment_required:
         return await _enrollment_page(call, flow, signed_in.mfa_token or "")
     if signed_in.mfa_required:
         return await hosted_page(call, "mfa.html", flow, mfaToken=signed_in.mfa_token or "")
+    if signed_in.terms_required:
+        return await hosted_page(call, "terms.html", flow, termsToken=signed_in.terms_token or "")
     assert signed_in.customer is not None
     assert signed_in.session_id is not None
     return await _passkey_page_or_return(call, flow, signed_in.customer.id, signed_in.session_id)
@@ -780,6 +829,7 @@ async def hosted_page(
             for url, name in ((settings.terms_url, text("Terms")), (settings.privacy_url, text("Privacy")))
             if url is not None
         ],
+        terms=rules.required_terms(settings),
         **_language_switch(call, template, language, fields, values, switch_url),
         **shown_values,
     )
@@ -799,6 +849,8 @@ def _language_switch(
         switch_url = f"{pages_path}/{template.removesuffix('.html')}?{urlencode(fields)}"
     elif template in ("mfa.html", "mfa-enroll.html"):
         switch_url = f"{pages_path}/mfa?{urlencode({**fields, 'mfaToken': values.get('mfaToken', '')})}"
+    elif template == "terms.html":
+        switch_url = f"{pages_path}/terms?{urlencode({**fields, 'termsToken': values.get('termsToken', '')})}"
     elif template == "reset.html":
         switch_url = f"{pages_path}/reset?{urlencode({'token': values.get('token', '')})}"
     elif template == "verify.html":

@@ -26,6 +26,7 @@ from postern.identity.customers.challenge_payloads import (
     PendingEnrollment,
     PendingIdentityLink,
     PendingSecondFactor,
+    PendingTerms,
     ProvenAccount,
     ProviderSignIn,
     SignInContext,
@@ -616,8 +617,8 @@ async def issue_grant(
 
 
 async def revoke_grants(tx: Transaction, call: Call, customer_id: UUID) -> None:
-    """Delete a customer's pending sign-ins: unused grants, and sign-ins that wait for a second factor."""
-    kinds = (Grant, PendingSecondFactor, PendingEnrollment)
+    """Delete a customer's pending sign-ins: unused grants, and sign-ins that wait for a second factor or the terms."""
+    kinds = (Grant, PendingSecondFactor, PendingEnrollment, PendingTerms)
     await challenges.revoke(tx, call.project_id, customer_id, kinds)
 
 

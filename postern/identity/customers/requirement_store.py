@@ -192,18 +192,20 @@ async def password_sign_in_state(
 ) -> PasswordSignInState | None: ...
 
 
-# Lock a customer whose password was checked, and record the sign-in, unless a second factor is required. None if the
-# password has changed. If this waits for the lock, the requirement may be that of the customer's row before.
+# Lock a customer whose password was checked, and record the sign-in, unless a second factor is required or the sign-in
+# may be `pending` for another reason. None if the password has changed. If this waits for the lock, the requirement may
+# be that of the customer's row before.
 @statement(
     "with required as materialized (select "
     + _requirement_columns("%(project_id)s", "%(id)s")
     + """)
     update customers c set last_sign_in_at =
-        case when c.mfa_enabled_at is null and not required.mfa and not %(mfa)s then %(now)s else c.last_sign_in_at end
+        case when c.mfa_enabled_at is null and not required.mfa and not %(pending)s then %(now)s
+             else c.last_sign_in_at end
     from required where c.project_id = %(project_id)s and c.id = %(id)s and c.password_hash = %(password_hash)s
     returning c.*, required.sso_organization_ids, required.mfa, required.rules
 """
 )
 async def record_password_sign_in(
-    tx: Transaction, *, project_id: UUID, id: UUID, password_hash: str, mfa: bool, now: Moment
+    tx: Transaction, *, project_id: UUID, id: UUID, password_hash: str, pending: bool, now: Moment
 ) -> RequiredCustomer | None: ...

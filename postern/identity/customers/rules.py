@@ -13,11 +13,12 @@ from postern.identity.customers.model import (
     CustomerMetadataTooLarge,
     CustomerRow,
     MethodOff,
+    RequiredTerms,
 )
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, Moment, as_id
-from postern.platform.projects.model import Project, SignInMethod
+from postern.platform.projects.model import Project, SignInMethod, SignInSettings
 from postern.protocols.mail.address import (
     AddressInvalid,
     normalize_part,
@@ -192,3 +193,15 @@ def caller_for(call: Call, customer_id: UUID | None, *, session_id: UUID | None 
         environment=call.caller.environment,
         credential_id=session_id,
     )
+
+
+def current_terms(settings: SignInSettings) -> RequiredTerms | None:
+    """The current version of the project's terms, with their links; None if it has none."""
+    if settings.terms_version is None:
+        return None
+    return RequiredTerms(version=settings.terms_version, terms_url=settings.terms_url, privacy_url=settings.privacy_url)
+
+
+def required_terms(settings: SignInSettings) -> RequiredTerms | None:
+    """The terms that customers must accept to sign in; None if they need not accept any."""
+    return current_terms(settings) if settings.require_terms else None

@@ -11,12 +11,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import mailer, requirement_store, rules, store
+from postern.identity.customers import mailer, requirement_store, rules, store, terms_store
 from postern.identity.customers.address_proofs import register_customer, verify_address
 from postern.identity.customers.challenge_payloads import (
     DeniedSignIn,
     PendingEnrollment,
     PendingSecondFactor,
+    PendingTerms,
     RememberedDevice,
     SignInCode,
     SignInContext,
@@ -207,7 +208,7 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
             project_id=call.project_id,
             id=customer_id,
             password_hash=password_hash,
-            mfa=state.settings.sign_in.require_mfa,
+            pending=state.settings.sign_in.require_mfa or state.settings.sign_in.require_terms,
             now=call.now,
         )
         if locked_row is None:
@@ -323,6 +324,7 @@ async def complete_sign_in(
     methods: list[str],
     *,
     second_factor_done: bool = False,
+    terms_checked: bool = False,
     context: SignInContext | None = None,
     required: SignInRequirement | None = None,
     succeeded: Attempt | None = None,
@@ -332,7 +334,8 @@ async def complete_sign_in(
 
     Checks the ban and the requirements, starts a session, records `customer.signed_in`, and notifies the customer of a
     new device. If a second factor is on (unless `second_factor_done`) or must be set up, the result has an MFA token
-    instead of a session.
+    instead of a session. It has a token for the terms instead, if the project requires that customers accept them
+    (unless `terms_checked`) and this one has not accepted the current version.
 
     `methods` are the authentication methods so far (RFC 8176). `context` has data of an earlier request, in which
     the sign-in began. `required` are the requirements of the customer's organizations, if they were read already.
@@ -355,13 +358,28 @@ async def complete_sign_in(
     if asks_second_factor and not await is_remembered(tx, call, project, customer, required, device):
         if succeeded is not None:
             await attempt_succeeded(tx, succeeded, call.now)
-        token = await _issue_mfa_token(tx, call, customer, PendingSecondFactor(**context_fields, methods=methods))
+        token = await _issue_pending_token(tx, call, customer, PendingSecondFactor(**context_fields, methods=methods))
         return CustomerSignInResult(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
+    terms = rules.required_terms(project.settings.sign_in)
+    if (
+        terms is not None
+        and not terms_checked
+        and not await terms_store.has_accepted(
+            tx, project_id=call.project_id, customer_id=customer.id, version=terms.version
+        )
+    ):
+        if succeeded is not None:
+            await attempt_succeeded(tx, succeeded, call.now)
+        # The remembered device is not sent again with the acceptance.
+        done = second_factor_done or asks_second_factor
+        pending_terms = PendingTerms(**context_fields, methods=methods, second_factor_done=done)
+        token = await _issue_pending_token(tx, call, customer, pending_terms)
+        return CustomerSignInResult(terms_required=True, terms_token=token, terms=terms)
     if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
         if succeeded is not None:
             await attempt_succeeded(tx, succeeded, call.now)
         pending = PendingEnrollment(**context_fields, methods=methods, totp_key=totp_key(new_totp_secret()))
-        token = await _issue_mfa_token(tx, call, customer, pending)
+        token = await _issue_pending_token(tx, call, customer, pending)
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
         )
@@ -426,8 +444,11 @@ async def _alert(tx: Transaction, call: Call, project: Project, customer: Custom
     )
 
 
-async def _issue_mfa_token(
-    tx: Transaction, call: Call, customer: CustomerRow, pending: PendingSecondFactor | PendingEnrollment
+async def _issue_pending_token(
+    tx: Transaction,
+    call: Call,
+    customer: CustomerRow,
+    pending: PendingSecondFactor | PendingEnrollment | PendingTerms,
 ) -> str:
     token, _ = await challenges.issue_token(
         tx, call, pending, MFA_LIFE, subject_id=customer.id, identifier=customer.identifier

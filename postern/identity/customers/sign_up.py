@@ -3,7 +3,6 @@
 Responses do not reveal whether an address has an account, except with `verifyEmail: LATER`.
 """
 
-from typing import Any
 from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
@@ -26,6 +25,7 @@ from postern.identity.customers.model import (
     MethodOff,
     Password,
     PersonName,
+    TermsNotAccepted,
 )
 from postern.identity.customers.operations import add_identity
 from postern.identity.customers.requirements import (
@@ -35,6 +35,7 @@ from postern.identity.customers.requirements import (
     reject_if_sso_required,
 )
 from postern.identity.customers.sign_in import ATTEMPTS, SIGN_IN_EXAMPLE, complete_sign_in, project_of_call
+from postern.identity.customers.terms import check_acceptance, record_acceptance
 from postern.identity.customers.tokens import HOOK_PROBLEMS, CustomerSignInResult, add_hook_claims
 from postern.identity.hooks import calling as hooks
 from postern.identity.hooks.model import HookFailed, HookRefused
@@ -43,7 +44,7 @@ from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import TooManyRequests
 from postern.kernel.values import Body, Moment, as_id, build_view
-from postern.platform.projects.model import Project
+from postern.platform.projects.model import Project, TermsVersion
 from postern.platform.projects.quotas import PlanLimitReached, require_quota
 from postern.security import challenges
 from postern.security.attempts import throttle
@@ -60,6 +61,8 @@ class CustomerSignUp(Body):
     email: EmailText
     password: Password | None = None
     name: PersonName | None = None
+    accepted_terms: TermsVersion | None = None
+    """The version of the terms that the person has accepted. Required if the project's setting `requireTerms` is on."""
 
 
 class CustomerSignUpResult(CustomerSignInResult):
@@ -90,6 +93,7 @@ class CodeResend(Body):
             HookRefused,
             HookFailed,
             CustomerEmailTaken,
+            TermsNotAccepted,
             TooManyRequests,
         ),
         PlanLimitReached,
@@ -110,6 +114,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     await reject_if_sso_required(call, project, key)
     if not await is_sign_up_open(call.db, call, project, key):
         raise CustomerSignUpClosed
+    accepted = check_acceptance(call, settings, data.accepted_terms)
     # Checked whether or not the address has an account, so that the response does not reveal it.
     await require_quota(call.db, call, "customers")
     if data.password is not None:
@@ -122,9 +127,16 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
     answer = await hooks.before_sign_up(call, settings.hooks, email=address, name=data.name, method="SIGN_UP")
     name = answer.name or data.name
     password_hash = await hash_password(data.password) if data.password is not None else None
+    sign_up = SignUp(
+        email=address,
+        key=key,
+        password_hash=password_hash,
+        name=name,
+        metadata=answer.metadata,
+        accepted_terms=accepted,
+    )
     if settings.verify_email == "LATER":
-        return await _sign_up_unverified(call, project, address, key, password_hash, name, answer.metadata)
-    sign_up = SignUp(email=address, key=key, password_hash=password_hash, name=name, metadata=answer.metadata)
+        return await _sign_up_unverified(call, project, sign_up)
     challenge_id, expires_at = await _mail_sign_up(call, address_hash, sign_up)
     return CustomerSignUpResult(challenge_id=challenge_id, challenge_expires_at=expires_at)
 
@@ -182,6 +194,7 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
         )
         if customer is None:
             raise CodeInvalid  # Another request has created an account with this address since.
+        await record_acceptance(tx, call, customer, sign_up.accepted_terms)
         customer = await add_identity(tx, call, customer, "PASSWORD" if sign_up.password_hash else "EMAIL_CODE")
         await clear_failed_attempts(tx, call, challenge, customer)
         methods = ["pwd", "otp"] if sign_up.password_hash else ["otp"]
@@ -207,23 +220,20 @@ async def _mail_sign_up(call: Call, address_hash: bytes, sign_up: SignUp) -> tup
     return challenge_id, expires_at
 
 
-async def _sign_up_unverified(
-    call: Call,
-    project: Project,
-    address: str,
-    key: str,
-    password_hash: str | None,
-    name: str | None,
-    metadata: dict[str, Any],
-) -> CustomerSignUpResult:
+async def _sign_up_unverified(call: Call, project: Project, sign_up: SignUp) -> CustomerSignUpResult:
     async with call.db.transaction() as tx:
         customer = await register_customer(
-            tx, call, address, key, name=name, password_hash=password_hash, verified=False, metadata=metadata
+            *(tx, call, sign_up.email, sign_up.key),
+            name=sign_up.name,
+            password_hash=sign_up.password_hash,
+            verified=False,
+            metadata=sign_up.metadata,
         )
         if customer is None:
             raise CustomerEmailTaken
-        if password_hash is not None:
+        await record_acceptance(tx, call, customer, sign_up.accepted_terms)
+        if sign_up.password_hash is not None:
             customer = await add_identity(tx, call, customer, "PASSWORD")
-        signed_in = await complete_sign_in(tx, call, project, customer, ["pwd"] if password_hash else [])
+        signed_in = await complete_sign_in(tx, call, project, customer, ["pwd"] if sign_up.password_hash else [])
     signed_in = await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
     return build_view(CustomerSignUpResult, signed_in, challenge_id=None, challenge_expires_at=None)

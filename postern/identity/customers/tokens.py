@@ -40,6 +40,7 @@ from postern.identity.customers.model import (
     CustomerRow,
     NotAMember,
     OrganizationId,
+    RequiredTerms,
     Token,
 )
 from postern.identity.customers.requirements import (
@@ -127,7 +128,8 @@ class CustomerSignInResult(Record):
 
     With `mfaRequired` the tokens are null: send `mfaToken` and a code to `mfa/verify`. With `mfaEnrollmentRequired`
     too, the customer must first set up a second factor: send `mfaToken` to `mfa/enroll`, then a first code to
-    `mfa/enroll/confirm`.
+    `mfa/enroll/confirm`. With `termsRequired` the tokens are null, too: show the customer `terms`, then send
+    `termsToken` and the version to `terms/accept`.
     """
 
     session_id: UUID | None = None
@@ -147,6 +149,10 @@ class CustomerSignInResult(Record):
     second factor. Null if devices are not remembered here."""
     remembered_device_expires_at: Moment | None = None
     """When the second factor is asked for on this device again at the latest."""
+    terms_required: bool = False
+    terms_token: str | None = None
+    terms: RequiredTerms | None = None
+    """The terms that the customer must accept before the sign-in is complete; null if there are none."""
 
 
 class CustomerTokens(Record):

@@ -220,7 +220,10 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
         customer = await require_customer(tx, call.project_id, customer.id)
         methods = [*pending.methods, "totp"]
         signed_in = await complete_sign_in(
-            tx, call, project, customer, methods, second_factor_done=True, context=pending
+            *(tx, call, project, customer, methods),
+            second_factor_done=True,
+            terms_checked=True,  # Before the customer was asked to set up the second factor.
+            context=pending,
         )
     signed_in = await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
     return build_view(EnrolledSignIn, signed_in, recovery_codes=codes)

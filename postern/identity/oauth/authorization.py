@@ -243,6 +243,13 @@ async def continue_authorization(
             "mfaToken": signed_in.mfa_token or "",
         }
         return redirect(f"{_pages_url(call)}/mfa?{urlencode(query)}", status=303)
+    if signed_in.terms_required:
+        query = {
+            **_flow_parameters(call, state),
+            **_language_parameter(call, challenge.payload),
+            "termsToken": signed_in.terms_token or "",
+        }
+        return redirect(f"{_pages_url(call)}/terms?{urlencode(query)}", status=303)
     assert signed_in.session_id is not None
     if client.is_test:
         async with call.db.transaction() as tx:

@@ -208,10 +208,11 @@ async def account_signed_in(call: Call, request: RawRequest, code: str = "", sta
         return await problem_page(call, CodeInvalid(), page)
     except Problem as problem:
         return await problem_page(call, problem, page)
-    if signed_in.mfa_required:
-        query = {"redirectUrl": account_return_url(call), "state": state, "mfaToken": signed_in.mfa_token or ""}
-        query["codeChallenge"] = code_challenge(verifier)
-        return redirect(page_url(call, "mfa", "", **query), status=303)
+    if signed_in.mfa_required or signed_in.terms_required:
+        query = {"redirectUrl": account_return_url(call), "state": state, "codeChallenge": code_challenge(verifier)}
+        if signed_in.mfa_required:
+            return redirect(page_url(call, "mfa", "", **query, mfaToken=signed_in.mfa_token or ""), status=303)
+        return redirect(page_url(call, "terms", "", **query, termsToken=signed_in.terms_token or ""), status=303)
     assert signed_in.session_id is not None
     replaced = await browser_session(call, request, test=False)
     if replaced is not None and replaced.session_id != signed_in.session_id:

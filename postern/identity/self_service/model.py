@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from postern.identity.customers.model import CustomerIdentity, OwnAddress
+from postern.identity.customers.model import CustomerIdentity, OwnAddress, TermsAcceptance
 from postern.identity.customers.tokens import CurrentCustomer
 from postern.identity.oauth.model import OAuthConsent
 from postern.identity.organizations.model import OrganizationMembership
@@ -36,4 +36,5 @@ class AccountExport(Record):
     organizations: list[OrganizationMembership]
     connected_apps: list[OAuthConsent]
     """The apps that may use the account, and what they may do."""
+    accepted_terms: list[TermsAcceptance]
     events: list[ExportedEvent]

@@ -1,6 +1,6 @@
 """The operation with which customers get a copy of their data."""
 
-from postern.identity.customers import addresses, passkeys, sessions, timeline
+from postern.identity.customers import addresses, passkeys, sessions, terms, timeline
 from postern.identity.customers.model import CUSTOMER, NotFresh, OwnAddress
 from postern.identity.customers.operations import customer_view
 from postern.identity.customers.sessions import require_fresh
@@ -23,7 +23,7 @@ MEMBERSHIPS_LIMIT = 1_000
 @get("/projects/{project_id}/auth/export", accepts=CUSTOMER, problems=[NotFresh])
 async def export_my_data(call: Call) -> AccountExport:
     """A copy of everything that is kept about your account: profile, addresses, ways to sign in, sessions,
-    organizations, connected apps, and the newest 1,000 events. No passwords, keys or codes.
+    organizations, connected apps, accepted terms, and the newest 1,000 events. No passwords, keys or codes.
 
     Needs a sign-in in the last hour.
     """
@@ -50,6 +50,7 @@ async def export_my_data(call: Call) -> AccountExport:
         sessions=own_sessions,
         organizations=memberships,
         connected_apps=consents,
+        accepted_terms=await terms.accepted_terms_of(call, customer.id),
         events=[
             ExportedEvent(
                 type=event.type,

@@ -426,6 +426,17 @@ class CustomerSteppedUpData(CausedEventData):
     """IP address of the customer."""
 
 
+class CustomerTermsAcceptedData(CausedEventData):
+    """Data of `customer.terms_accepted`. `id` is the id of the customer."""
+
+    version: str
+    """The version of the terms."""
+    ip_address: str | None
+    """IP address of the customer."""
+    user_agent: str | None
+    """User agent of the customer."""
+
+
 class CustomerAttemptData(CausedEventData):
     """Data of `customer.sign_in_failed` and `customer.locked`. `id` is the id of the customer."""
 
@@ -827,6 +838,7 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("customer.session_revoked", CustomerSessionData, "A session of a customer was ended."),
         ("customer.sign_in_denied", CustomerSessionData, "A customer said that a sign-in was not theirs."),
         ("customer.impersonated", CustomerImpersonatedData, "A member of your team began a session as a customer."),
+        ("customer.terms_accepted", CustomerTermsAcceptedData, "A customer accepted a version of your terms."),
         ("customer.banned", CustomerBannedData, "A customer was banned."),
         ("customer.unbanned", CausedEventData, "A ban was removed."),
         ("customer.updated", CustomerUpdatedData, "A customer's profile was changed."),

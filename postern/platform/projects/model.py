@@ -7,7 +7,7 @@ import msgspec
 
 from postern.kernel.http.call import Environment
 from postern.kernel.http.problems import Missing, Unprocessable
-from postern.kernel.values import Body, DisplayName, Moment, Record
+from postern.kernel.values import NON_BLANK_LINE, Body, DisplayName, Moment, Record
 from postern.web.page_texts import PageTextSettings
 from postern.web.themes import ThemeSettings
 
@@ -176,6 +176,15 @@ Redirect = Annotated[
 ]
 """The URL of a page, or a URL with an app's own scheme: `https://…`, `acme://…`, `com.acme.app:/…` (RFC 8252 §7.1)."""
 PageTitle = Annotated[str, msgspec.Meta(max_length=80, description="Plain text of at most 80 characters.")]
+TermsVersion = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=64,
+        pattern=NON_BLANK_LINE,
+        description="The version of the terms, such as `2026-07-01`: one line of at most 64 characters.",
+    ),
+]
 PageSentence = Annotated[str, msgspec.Meta(max_length=300, description="Plain text of at most 300 characters.")]
 ORIGINS_LIMIT = 50
 TOKEN_CLAIMS_LIMIT = 50
@@ -230,6 +239,11 @@ class SignInSettings(Record):
     terms_url: str | None = None
     help_url: str | None = None
     """Links in the foot of hosted pages."""
+    terms_version: str | None = None
+    """The current version of the terms at `terms_url` and of the privacy policy."""
+    require_terms: bool = False
+    """Whether customers must accept the current version of the terms: when they sign up, and at the next sign-in after
+    the version has changed."""
     require_sso: bool = False
     """Whether all customers can sign in only by the single sign-on of an organization."""
     require_mfa: bool = False

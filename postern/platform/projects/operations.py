@@ -64,6 +64,7 @@ from postern.platform.projects.model import (
     SignInMethod,
     SignInSettings,
     StoredApiKey,
+    TermsVersion,
     TokenClaimSettings,
     TooManyKeys,
 )
@@ -195,6 +196,11 @@ class SignInChange(Body):
     terms_url: LinkUrl | None | Unset = UNSET
     help_url: LinkUrl | None | Unset = UNSET
     """Links in the foot of hosted pages."""
+    terms_version: TermsVersion | None | Unset = UNSET
+    """The current version of the terms at `termsUrl` and of the privacy policy."""
+    require_terms: bool | Unset = UNSET
+    """Whether customers must accept the current version of the terms: when they sign up, and at the next sign-in after
+    the version has changed. Requires `termsUrl` and `termsVersion`."""
     require_sso: bool | Unset = UNSET
     """Whether all customers must use single sign-on. Requires a working connection."""
     require_mfa: bool | Unset = UNSET
@@ -636,7 +642,13 @@ def _apply_sign_in_change(settings: SignInSettings, change: SignInChange) -> Sig
                 "scheme, such as com.acme.app:/back."
             )
             raise Invalid.at(f"/settings/signIn/redirectUrls/{index}", message, "invalid_address")
-    return msgspec.structs.replace(settings, **changes)
+    settings = msgspec.structs.replace(settings, **changes)
+    if settings.require_terms:
+        for name, value in (("termsUrl", settings.terms_url), ("termsVersion", settings.terms_version)):
+            if value is None:
+                message = f"`requireTerms` needs `{name}`: customers accept a version of a document that they can read."
+                raise Invalid.at(f"/settings/signIn/{name}", message, "required")
+    return settings
 
 
 def _apply_theme_change(settings: ThemeSettings, change: ThemeChange) -> ThemeSettings:

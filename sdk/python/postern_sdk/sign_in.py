@@ -181,6 +181,8 @@ class _Tokens(msgspec.Struct, frozen=True, rename="camel"):
     refresh_token_expires_at: datetime | None = None
     mfa_required: bool = False
     mfa_token: str | None = None
+    terms_required: bool = False
+    terms_token: str | None = None
 
     def __repr__(self) -> str:
         return "_Tokens(…)"  # Logs and error reports must not have the tokens.
@@ -364,6 +366,11 @@ class SignIn:
         if tokens.mfa_required and tokens.mfa_token:
             # After single sign-on: a hosted page asks for the second factor, and then comes back here.
             return self._to_page(request, "mfa", self._new_flow(flow.return_to), others, mfaToken=tokens.mfa_token)
+        if tokens.terms_required and tokens.terms_token:
+            # Likewise, a hosted page asks the customer to accept the terms.
+            return self._to_page(
+                request, "terms", self._new_flow(flow.return_to), others, termsToken=tokens.terms_token
+            )
         yield from self._verified(tokens)
         return _redirect(flow.return_to, (forget, *self._token_cookies(request, tokens)))
 
@@ -772,7 +779,7 @@ def _tokens_of(response: ApiResponse) -> _Tokens:
         tokens = msgspec.convert(response.body, _Tokens)
     except msgspec.ValidationError:
         tokens = _Tokens()
-    if (tokens.access_token and tokens.refresh_token) or tokens.mfa_required:
+    if (tokens.access_token and tokens.refresh_token) or tokens.mfa_required or tokens.terms_required:
         return tokens
     raise ServerUnavailable(f"The Postern server's response ({response.status}) has no tokens.")
 

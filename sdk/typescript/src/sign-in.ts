@@ -353,6 +353,11 @@ export class SignIn {
       const parameters = { mfaToken: result.mfaToken };
       return this.#toPage(request, "mfa", parameters, jar, this.#newFlow(flow.return_to), others);
     }
+    if (result.termsRequired === true && typeof result.termsToken === "string") {
+      // Likewise, a hosted page asks the customer to accept the terms.
+      const parameters = { termsToken: result.termsToken };
+      return this.#toPage(request, "terms", parameters, jar, this.#newFlow(flow.return_to), others);
+    }
     const tokens = readTokens(result);
     await this.#verified(tokens);
     return redirect(flow.return_to, [forget, ...jar.keep(tokens, this.#now())]);

@@ -28,7 +28,12 @@ PERSONAL_DATA_COLUMNS = {
     *("invitations.email", "invitations.email_key", "send_attempts.results", "send_bodies.body"),
     *("send_search.search_text", "sends.bcc_addresses", "sends.cc_addresses", "sends.recipient", "sends.subject"),
     *("sends.to_addresses", "suppressions.address", "tracking_hits.ip_address", "tracking_hits.url"),
-    *("tracking_hits.user_agent", "webhook_deliveries.response_body"),
+    *(
+        "terms_acceptances.ip_address",
+        "terms_acceptances.user_agent",
+        "tracking_hits.user_agent",
+        "webhook_deliveries.response_body",
+    ),
 }
 """Columns that contain personal data before the erasure; otherwise, not finding any after it would prove nothing."""
 
@@ -80,7 +85,10 @@ async def test_erasure_covers_every_table_with_personal_data(auth, project, worl
         await ok(client.patch(f"/customers/{customer}/metadata", {"metadata": {secret: secret}}))
         await ok(client.post("/customers/link", {"customerId": customer, "externalUserId": external_id}))
         await ok(client.patch(f"/customers/{customer}/roles", {"roles": ["MEMBER"]}))
-        await customer_browser.sign_in(address)
+        await auth.settings(termsUrl="https://acme.example/terms", termsVersion="2026", requireTerms=True)
+        asked = await ok(customer_browser.sign_in(address))
+        accepted = {"termsToken": asked["termsToken"], "acceptedTerms": "2026"}
+        await ok(customer_browser.post("/terms/accept", accepted))
         await customer_browser.sign_in(address, "wrong password")
         await ok(ada.post("/mfa/totp/enroll"))
         await customer_browser.post("/sign-in/link", {"email": address, "redirectUrl": "https://app.example.com/in"})

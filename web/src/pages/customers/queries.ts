@@ -23,6 +23,7 @@ export const CUSTOMER_EVENTS = [
   "customer.session_revoked",
   "customer.sign_in_denied",
   "customer.impersonated",
+  "customer.terms_accepted",
   "customer.banned",
   "customer.unbanned",
   "customer.updated",
