@@ -1483,7 +1483,9 @@ CREATE TABLE public.oauth_clients (
     require_dpop boolean DEFAULT false NOT NULL,
     jwks jsonb,
     jwks_uri text,
-    security_profile text DEFAULT 'STANDARD'::text NOT NULL
+    security_profile text DEFAULT 'STANDARD'::text NOT NULL,
+    metadata_url text,
+    metadata_expires_at timestamp with time zone
 );
 
 CREATE TABLE public.oauth_consents (
@@ -2262,8 +2264,6 @@ CREATE TABLE public.templates (
     CONSTRAINT templates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
 );
 
-CREATE TABLE public.tls_reports (
-    instance_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
 CREATE TABLE public.terms_acceptances (
     project_id uuid NOT NULL,
     customer_id uuid NOT NULL,
@@ -2273,6 +2273,8 @@ CREATE TABLE public.terms_acceptances (
     user_agent text NOT NULL
 );
 
+CREATE TABLE public.tls_reports (
+    instance_id uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
     id uuid NOT NULL,
     day date NOT NULL,
     domain text NOT NULL,
@@ -2891,11 +2893,11 @@ ALTER TABLE ONLY public.template_versions
 ALTER TABLE ONLY public.templates
     ADD CONSTRAINT templates_pkey PRIMARY KEY (project_id, id);
 
-ALTER TABLE ONLY public.tls_reports
-    ADD CONSTRAINT tls_reports_day_domain_key UNIQUE (day, domain);
 ALTER TABLE ONLY public.terms_acceptances
     ADD CONSTRAINT terms_acceptances_pkey PRIMARY KEY (project_id, customer_id, version);
 
+ALTER TABLE ONLY public.tls_reports
+    ADD CONSTRAINT tls_reports_day_domain_key UNIQUE (day, domain);
 
 ALTER TABLE ONLY public.tls_reports
     ADD CONSTRAINT tls_reports_pkey PRIMARY KEY (instance_id, id);
@@ -3714,11 +3716,11 @@ ALTER TABLE ONLY public.template_versions
 ALTER TABLE ONLY public.templates
     ADD CONSTRAINT templates_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
-ALTER TABLE ONLY public.unrecognized_reports
-    ADD CONSTRAINT unrecognized_reports_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 ALTER TABLE ONLY public.terms_acceptances
     ADD CONSTRAINT terms_acceptances_project_id_customer_id_fkey FOREIGN KEY (project_id, customer_id) REFERENCES public.customers(project_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.unrecognized_reports
+    ADD CONSTRAINT unrecognized_reports_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.warm_up_places
     ADD CONSTRAINT warm_up_places_project_id_domain_id_fkey FOREIGN KEY (project_id, domain_id) REFERENCES public.domains(project_id, id) ON DELETE CASCADE;

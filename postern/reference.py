@@ -663,6 +663,8 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
     "methods": ["PASSWORD", "PASSKEY"],
     "mfaMethods": ["TOTP", "RECOVERY_CODE"],
     "mfaToken": "mfa_0199f1a2…",
+    "termsToken": "0199f1a2…",
+    "metadataUrl": "https://terminal.example.com/oauth/client.json",
     "oidcRedirectUrl": "https://postern.example.com/sso/oidc/0199f1a2-0000-7000-8000-000000000000/callback",
     "oidcPostLogoutRedirectUrl": "https://postern.example.com/sso/oidc/0199f1a2-0000-7000-8000-000000000000/signed-out",
     "oidcBackchannelLogoutUrl": (

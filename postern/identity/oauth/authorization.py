@@ -39,6 +39,7 @@ from postern.identity.oauth.browsers import (
 )
 from postern.identity.oauth.device_store import DeviceRow
 from postern.identity.oauth.errors import PAGE_ERRORS, OAuthError
+from postern.identity.oauth.metadata_documents import client_of_document, host_of
 from postern.identity.oauth.model import (
     CODE_LIFE,
     GRANT_RETENTION,
@@ -63,6 +64,7 @@ from postern.identity.oauth.requests import (
 from postern.identity.oauth.resources import requested_resource, require_resource
 from postern.identity.oauth.rules import (
     described_scopes,
+    is_document_url,
     matching_redirect_uri,
     may_remember_consent,
     permission_scopes,
@@ -417,8 +419,10 @@ async def _require_client(call: Call, client_id: str | None) -> ClientRow:
     """The client with this id. Raises OAuthError, which must be shown."""
     if client_id is None:
         raise OAuthError("invalid_request", "The parameter client_id is missing.")
+    if is_document_url(client_id):
+        return await client_of_document(call, client_id)
     client = await store.client(call.db, project_id=call.project_id, id=as_id(client_id))
-    if client is None:
+    if client is None or client.metadata_url is not None:
         raise OAuthError("invalid_client", "There is no client with this client_id.")
     return client
 
@@ -426,7 +430,9 @@ async def _require_client(call: Call, client_id: str | None) -> ClientRow:
 async def client_of(call: Call, stored: AuthorizationRequest) -> ClientRow:
     """The client of a stored request. Raises OAuthError, which must be shown, if it was deleted or its redirect URI was
     removed meanwhile."""
-    client = await _require_client(call, str(stored.client_id))
+    client = await store.client(call.db, project_id=call.project_id, id=stored.client_id)
+    if client is None:
+        raise OAuthError("invalid_client", "There is no client with this client_id.")
     if stored.device_id is None and not matching_redirect_uri(client, stored.redirect_uri):
         raise OAuthError("invalid_request", "The redirect_uri is not registered for this client.")
     return client
@@ -634,6 +640,7 @@ async def _consent_page(
         client=client.name,
         third_party=not client.first_party,
         self_registered=client.self_registered,
+        publisher=host_of(client),
         scopes=described_scopes(stored.scopes, descriptions),
         resource="" if resource is None else resource.name,
         destination="" if stored.device_id else _destination(stored.redirect_uri),

@@ -14,12 +14,13 @@ from postern.identity.customers.tokens import issuer_of
 from postern.identity.oauth import proof_store, store
 from postern.identity.oauth.dpop import used_id
 from postern.identity.oauth.errors import OAuthError
+from postern.identity.oauth.metadata_documents import client_of_document
 from postern.identity.oauth.model import ClientRow, ClientWithSettings
-from postern.identity.oauth.rules import client_algorithms, is_secret_of
+from postern.identity.oauth.rules import client_algorithms, client_row_id, is_document_url, is_secret_of
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.limits import RateLimit, network_of
-from postern.kernel.values import NO_ID, Moment, as_id
+from postern.kernel.values import NO_ID, Moment, build_view
 from postern.platform.projects import operations as projects
 from postern.protocols.oidc.client_assertion import (
     ASSERTION_TYPE,
@@ -55,7 +56,7 @@ async def authenticated_client(
     assertion = _sent_assertion(request, form)
     client_id, secret = (assertion.client_id, None) if assertion else _client_credential(request, form)
     # Not as it was sent: a UUID can be written in several ways, and text that is none would have a key each time.
-    parsed_id = as_id(client_id)
+    parsed_id = client_row_id(call.project_id, client_id)
     key = f"{call.project_id}|{parsed_id}|{network_of(call.origin.ip)}"
     call.world.limiter.take(rate or CLIENT_RATE, key)
     client: ClientWithSettings | None = None
@@ -63,6 +64,11 @@ async def authenticated_client(
         client = await call.world.batcher(_clients_with_settings, max_concurrent=2, by=itemgetter(0))(
             (call.project_id, parsed_id)
         )
+        if client is None and client_id is not None and is_document_url(client_id):
+            # A client that pushes its request, or a device: a browser has not brought its document here yet.
+            client = await _client_of_new_document(call, client_id)
+        if client is not None and client.metadata_url not in (None, client_id):
+            client = None  # Its id is the URL, not the id of the row.
     reason = "The client is unknown, or its secret is wrong or missing."
     if client is not None and client.has_key:
         reason = "The client authenticates with its key, by private_key_jwt."
@@ -81,6 +87,16 @@ async def authenticated_client(
     # The clients of a project that was deleted exist until its data are erased. Raises ProjectMissing.
     await projects.require_project(call.db, call.project_id)
     raise OAuthError("invalid_client", reason, 401)
+
+
+async def _client_of_new_document(call: Call, url: str) -> ClientWithSettings:
+    """Raises OAuthError if there is no such client."""
+    try:
+        client = await client_of_document(call, url)
+    except OAuthError as error:
+        raise OAuthError(error.error, error.description, 401) from None
+    project = await projects.require_project(call.db, call.project_id)
+    return build_view(ClientWithSettings, client, project_settings=project.settings)
 
 
 async def _clients_with_settings(world: "World", asked: list[tuple[UUID, UUID]]) -> list[ClientWithSettings | None]:

@@ -11,6 +11,7 @@ from postern.kernel.http.operation import get
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import to_json
 from postern.platform.projects import operations as projects
+from postern.platform.projects.model import SignInSettings
 from postern.protocols.oidc.dpop import ALGORITHMS
 
 MAX_AGE = timedelta(minutes=5)
@@ -47,14 +48,14 @@ async def get_authorization_server_metadata(call: Call) -> HttpResponse:
 
 async def _metadata_response(call: Call) -> HttpResponse:
     project = await projects.require_project(call.db, call.project_id)
-    can_register = project.settings.sign_in.client_registration != "OFF"
+    sign_in = project.settings.sign_in
     headers = {"Cache-Control": f"public, max-age={int(MAX_AGE.total_seconds())}"}
-    return HttpResponse(to_json(provider_metadata(call, can_register=can_register)), headers=headers)
+    return HttpResponse(to_json(provider_metadata(call, sign_in)), headers=headers)
 
 
-def provider_metadata(call: Call, *, can_register: bool) -> dict[str, Any]:
-    """The metadata of the project's provider. It has nothing that the provider does not do. `can_register`: clients can
-    register themselves."""
+def provider_metadata(call: Call, settings: SignInSettings) -> dict[str, Any]:
+    """The metadata of the project's provider. It has nothing that the provider does not do."""
+    can_register = settings.client_registration != "OFF"
     issuer = issuer_of(call.world, call.project_id)
     oauth = f"{issuer}/oauth"
     methods = ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"]
@@ -71,6 +72,7 @@ def provider_metadata(call: Call, *, can_register: bool) -> dict[str, Any]:
         "device_authorization_endpoint": f"{oauth}/device_authorization",
         "end_session_endpoint": f"{oauth}/logout",
         **({"registration_endpoint": f"{oauth}/register"} if can_register else {}),
+        **({"client_id_metadata_document_supported": True} if settings.client_metadata_documents else {}),
         "scopes_supported": list(STANDARD_SCOPES),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query", "form_post"],

@@ -7,7 +7,6 @@ of the session of the browser, the customer is asked first, because any page can
 
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
-from uuid import UUID
 
 from postern.identity.customers import pages
 from postern.identity.oauth import store
@@ -23,6 +22,7 @@ from postern.identity.oauth.browsers import (
 from postern.identity.oauth.errors import PAGE_ERRORS, OAuthError
 from postern.identity.oauth.model import ClientRow, SignedInCustomer
 from postern.identity.oauth.requests import PARAMETER_LIMIT, require_single
+from postern.identity.oauth.rules import client_row_id
 from postern.identity.oauth.tokens import read_id_token_hint
 from postern.kernel.http.call import Call
 from postern.kernel.http.handler import is_head
@@ -188,7 +188,7 @@ async def _hint_of(call: Call, parameters: dict[str, str]) -> dict[str, Any] | N
 
 async def _client_of(call: Call, parameters: dict[str, str], hint: dict[str, Any] | None) -> ClientRow | None:
     """The client that signs out, by the ID token or `client_id`; None if neither was sent. Raises OAuthError."""
-    client_id: UUID = as_id(parameters.get("client_id") if hint is None else hint["aud"])
+    client_id = client_row_id(call.project_id, parameters.get("client_id") if hint is None else hint["aud"])
     if client_id == NO_ID and "client_id" not in parameters:
         return None
     client = await store.client(call.db, project_id=call.project_id, id=client_id)

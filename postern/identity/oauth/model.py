@@ -180,6 +180,8 @@ class OAuthClientFields(Record):
     """Where the client publishes these keys instead; null if it does not."""
     security_profile: SecurityProfile
     """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
+    metadata_url: str | None = None
+    """The URL of the document with the client's metadata, which is its `clientId`; null for other clients."""
     created_at: Moment
     updated_at: Moment
 
@@ -188,7 +190,7 @@ class OAuthClient(OAuthClientFields):
     """An app that signs customers in through the project's OpenID provider."""
 
     client_id: str
-    """The `client_id` of OAuth: the same as `id`."""
+    """The `client_id` of OAuth: the same as `id`, or the `metadataUrl`."""
     issuer: str
     """The issuer of the project: append `/.well-known/openid-configuration` for its configuration."""
 
@@ -207,10 +209,12 @@ class ClientRow(OAuthClientFields):
     secret_hash: bytes | None
     previous_secret_hash: bytes | None
     previous_secret_expires_at: Moment | None
+    metadata_expires_at: Moment | None = None
+    """When the document at `metadata_url` must be fetched again; None for other clients."""
 
     @property
     def client_id(self) -> str:
-        return str(self.id)
+        return self.metadata_url or str(self.id)
 
     @property
     def is_test(self) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
+from uuid import UUID
 
 import msgspec
 
@@ -18,12 +19,22 @@ from postern.identity.oauth.model import (
     STANDARD_SCOPES,
     ClientRow,
     HttpsUrl,
+    JsonWebKeys,
+    KeysUri,
     OAuthRegistrationToken,
     RedirectUri,
     RegistrationOff,
 )
 from postern.identity.oauth.resource_store import all_scopes
-from postern.identity.oauth.rules import LOOPBACK_HOSTS, SECRET_PREFIX, check_redirect_uri, secret_hash, split_scope
+from postern.identity.oauth.rules import (
+    LOOPBACK_HOSTS,
+    SECRET_PREFIX,
+    check_keys,
+    check_outbound_url,
+    check_redirect_uri,
+    secret_hash,
+    split_scope,
+)
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
 from postern.kernel.http.handler import read_bearer
@@ -31,9 +42,11 @@ from postern.kernel.http.operation import OtherError, RawRequest, post
 from postern.kernel.http.problems import Invalid
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
+from postern.kernel.outbound.ssrf import AddressRefused
 from postern.kernel.values import DisplayName, Moment, Record, new_id
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
+from postern.protocols.oidc.dpop import ALGORITHMS
 from postern.security import challenges
 from postern.security.challenges import CodeInvalid, Payload
 from postern.security.secrets import new_key
@@ -55,6 +68,8 @@ TOKEN_LIFE = timedelta(days=7)
 TOKEN_USES = 100
 """How many registrations an initial access token allows."""
 ALLOWED_GRANTS = ("authorization_code", "refresh_token")
+SECRET_METHODS = ("client_secret_basic", "client_secret_post")
+KEY_METHOD = "private_key_jwt"
 NAMELESS = "An app without a name"
 MISLEADING = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
@@ -84,7 +99,9 @@ class ClientMetadata(Record, rename=None):
 
     redirect_uris: Annotated[list[RedirectUri], msgspec.Meta(min_length=1, max_length=10)]
     client_name: DisplayName | None = None
-    token_endpoint_auth_method: Literal["none", "client_secret_basic", "client_secret_post"] = "client_secret_basic"  # noqa: S105 - a method
+    token_endpoint_auth_method: Literal["none", "client_secret_basic", "client_secret_post", "private_key_jwt"] = (
+        "client_secret_basic"  # noqa: S105 - a method
+    )
     grant_types: Names = msgspec.field(default_factory=lambda: ["authorization_code"])
     response_types: Names = msgspec.field(default_factory=lambda: ["code"])
     scope: Annotated[str, msgspec.Meta(max_length=2_000)] | None = None
@@ -92,6 +109,9 @@ class ClientMetadata(Record, rename=None):
     policy_uri: HttpsUrl | None = None
     tos_uri: HttpsUrl | None = None
     dpop_bound_access_tokens: bool = False
+    jwks: JsonWebKeys | None = None
+    jwks_uri: KeysUri | None = None
+    """Keys are read for `private_key_jwt` only."""
 
 
 @post(
@@ -114,8 +134,9 @@ async def register_oauth_client(call: Call, request: RawRequest) -> HttpResponse
     """Register a client by itself (RFC 7591), if the project's `signIn.clientRegistration` allows it.
 
     Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method` (`none`,
-    `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`, `client_uri`,
-    `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are ignored. With `TOKEN`, an initial access
+    `client_secret_basic`, `client_secret_post` or `private_key_jwt`, with `jwks` or `jwks_uri`), `grant_types`,
+    `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are
+    ignored. With `TOKEN`, an initial access
     token in the `Authorization` header is required. The response has what was registered. The client uses the
     authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not used for 45
     days, or on the first day.
@@ -157,58 +178,12 @@ async def _register(call: Call, request: RawRequest) -> HttpResponse:
     if mode == "TOKEN":
         await _check_initial_access_token(call, request)
     metadata = _read_metadata(await request.body())
-    is_public = metadata.token_endpoint_auth_method == "none"  # noqa: S105 - a method
-    scopes = await _scopes(call, metadata.scope)
-    secret = None if is_public else new_key(SECRET_PREFIX)
-    row = ClientRow(
-        project_id=call.project_id,
-        id=new_id(),
-        environment="LIVE",
-        name=metadata.client_name or NAMELESS,
-        type="PUBLIC" if is_public else "CONFIDENTIAL",
-        first_party=False,
-        self_registered=True,
-        secret_hash=None if secret is None else secret_hash(call.world.secrets, call.project_id, secret),
-        secret_last_four=None if secret is None else secret[-4:],
-        previous_secret_hash=None,
-        previous_secret_expires_at=None,
-        redirect_uris=list(dict.fromkeys(metadata.redirect_uris)),
-        post_logout_redirect_uris=[],
-        grant_types=[name for name in ALLOWED_GRANTS if name in metadata.grant_types],
-        scopes=scopes,
-        website_url=metadata.client_uri,
-        privacy_url=metadata.policy_uri,
-        terms_url=metadata.tos_uri,
-        backchannel_logout_uri=None,
-        require_dpop=metadata.dpop_bound_access_tokens,
-        jwks=None,
-        jwks_uri=None,
-        security_profile="STANDARD",
-        created_at=call.now,
-        updated_at=call.now,
-    )
-    own_host = urlsplit(call.world.settings.public_url).hostname
-    for uri in row.redirect_uris:
-        try:
-            check_redirect_uri(uri, row.type, "/redirect_uris")
-        except Invalid as problem:
-            raise OAuthError("invalid_redirect_uri", problem.errors[0].message) from None
-        if own_host not in LOOPBACK_HOSTS and urlsplit(uri).hostname == own_host:
-            # The consent page would name this server as the place to which the browser goes.
-            raise OAuthError("invalid_redirect_uri", "No client is at the host of this server.")
+    secret = new_key(SECRET_PREFIX) if metadata.token_endpoint_auth_method in SECRET_METHODS else None
+    row = await client_row(call, metadata, id=new_id(), secret=secret)
     call.world.limiter.take(PROJECT_RATE, str(call.project_id))
     async with call.db.transaction() as tx:
         await tx.lock_quota("oauth-registrations", call.project_id)
-        if await registration_store.count_registrations(tx, project_id=call.project_id) >= REGISTRATIONS_PER_PROJECT:
-            await _make_room(tx, call)
-        await store.insert_client(tx, row)
-        await registration_store.insert_registration(
-            tx,
-            project_id=call.project_id,
-            id=row.id,
-            expires_at=Moment.of(call.now + UNUSED_LIFE),
-            now=call.now,
-        )
+        await add_client(tx, call, row)
         if mode == "TOKEN":  # Others could fill the audit log, which is kept.
             caller = replace(call.caller, account_id=project.account_id)
             await audit.record(
@@ -221,6 +196,84 @@ async def _register(call: Call, request: RawRequest) -> HttpResponse:
                 redirect_uris=row.redirect_uris,
             )
     return json_response(_response(row, metadata, secret), status=201)
+
+
+async def client_row(
+    call: Call,
+    metadata: ClientMetadata,
+    *,
+    id: UUID,
+    secret: str | None = None,
+    metadata_url: str | None = None,
+    metadata_expires_at: Moment | None = None,
+) -> ClientRow:
+    """The row of a client with these metadata, which were checked by `check_metadata`. Raises OAuthError if its
+    redirect URIs or keys cannot be registered."""
+    has_key = metadata.token_endpoint_auth_method == KEY_METHOD
+    row = ClientRow(
+        project_id=call.project_id,
+        id=id,
+        environment="LIVE",
+        name=metadata.client_name or NAMELESS,
+        type="PUBLIC" if metadata.token_endpoint_auth_method == "none" else "CONFIDENTIAL",  # noqa: S105 - a method
+        first_party=False,
+        self_registered=True,
+        secret_hash=None if secret is None else secret_hash(call.world.secrets, call.project_id, secret),
+        secret_last_four=None if secret is None else secret[-4:],
+        previous_secret_hash=None,
+        previous_secret_expires_at=None,
+        redirect_uris=list(dict.fromkeys(metadata.redirect_uris)),
+        post_logout_redirect_uris=[],
+        grant_types=[name for name in ALLOWED_GRANTS if name in metadata.grant_types],
+        scopes=await _scopes(call, metadata.scope),
+        website_url=metadata.client_uri,
+        privacy_url=metadata.policy_uri,
+        terms_url=metadata.tos_uri,
+        backchannel_logout_uri=None,
+        require_dpop=metadata.dpop_bound_access_tokens,
+        jwks=msgspec.to_builtins(metadata.jwks) if has_key and metadata.jwks is not None else None,
+        jwks_uri=metadata.jwks_uri if has_key else None,
+        security_profile="STANDARD",
+        metadata_url=metadata_url,
+        metadata_expires_at=metadata_expires_at,
+        created_at=call.now,
+        updated_at=call.now,
+    )
+    own_host = urlsplit(call.world.settings.public_url).hostname
+    for uri in row.redirect_uris:
+        try:
+            check_redirect_uri(uri, row.type, "/redirect_uris")
+        except Invalid as problem:
+            raise OAuthError("invalid_redirect_uri", problem.errors[0].message) from None
+        if own_host not in LOOPBACK_HOSTS and urlsplit(uri).hostname == own_host:
+            # The consent page would name this server as the place to which the browser goes.
+            raise OAuthError("invalid_redirect_uri", "No client is at the host of this server.")
+    try:
+        if row.jwks is not None:
+            check_keys(row.jwks, ALGORITHMS)
+        if row.jwks_uri is not None:
+            check_outbound_url(row.jwks_uri, call.world.settings.outbound_allow)
+    except Invalid as problem:
+        message = f"{problem.errors[0].path.removeprefix('/')}: {problem.errors[0].message}"
+        raise OAuthError("invalid_client_metadata", message) from None
+    except AddressRefused as refused:
+        raise OAuthError("invalid_client_metadata", f"jwks_uri: {refused}") from None
+    return row
+
+
+async def add_client(tx: Transaction, call: Call, row: ClientRow) -> None:
+    """Insert a client that nobody of the project has registered, until it was not used for UNUSED_LIFE. The quota
+    `oauth-registrations` is locked. Raises OAuthError if the project has too many of them."""
+    if await registration_store.count_registrations(tx, project_id=call.project_id) >= REGISTRATIONS_PER_PROJECT:
+        await _make_room(tx, call)
+    await store.insert_client(tx, row)
+    await registration_store.insert_registration(
+        tx,
+        project_id=call.project_id,
+        id=row.id,
+        expires_at=Moment.of(call.now + UNUSED_LIFE),
+        now=call.now,
+    )
 
 
 async def _make_room(tx: Transaction, call: Call) -> None:
@@ -261,6 +314,12 @@ def _read_metadata(body: bytes) -> ClientMetadata:
         raise OAuthError(code, message) from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise OAuthError("invalid_client_metadata", "The body is not JSON.") from None
+    check_metadata(metadata)
+    return metadata
+
+
+def check_metadata(metadata: ClientMetadata) -> None:
+    """Raises OAuthError if metadata contradict each other, or could mislead people."""
     texts = (metadata.client_name, metadata.scope, metadata.client_uri, metadata.policy_uri, metadata.tos_uri)
     if any(text is not None and MISLEADING.search(text) for text in texts):
         raise OAuthError("invalid_client_metadata", "A member contains a control character or an invisible one.")
@@ -269,7 +328,9 @@ def _read_metadata(body: bytes) -> ClientMetadata:
     if "authorization_code" not in metadata.grant_types or "code" not in metadata.response_types:
         message = "Only grant_types with authorization_code and response_types with code can be registered."
         raise OAuthError("invalid_client_metadata", message)
-    return metadata
+    keys = [name for name in ("jwks", "jwks_uri") if getattr(metadata, name) is not None]
+    if metadata.token_endpoint_auth_method == KEY_METHOD and len(keys) != 1:
+        raise OAuthError("invalid_client_metadata", "A client with private_key_jwt has either jwks or jwks_uri.")
 
 
 async def _scopes(call: Call, requested: str | None) -> list[str]:
@@ -295,5 +356,11 @@ def _response(row: ClientRow, metadata: ClientMetadata, secret: str | None) -> d
     }
     if secret is not None:
         response |= {"client_secret": secret, "client_secret_expires_at": 0}
-    uris = (("client_uri", row.website_url), ("policy_uri", row.privacy_url), ("tos_uri", row.terms_url))
-    return response | {name: uri for name, uri in uris if uri is not None}
+    optional = {
+        "client_uri": row.website_url,
+        "policy_uri": row.privacy_url,
+        "tos_uri": row.terms_url,
+        "jwks": row.jwks,
+        "jwks_uri": row.jwks_uri,
+    }
+    return response | {name: value for name, value in optional.items() if value is not None}

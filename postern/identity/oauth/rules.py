@@ -1,5 +1,6 @@
 """Rules of the OpenID provider that need no database: redirect URIs, scopes, secrets and the texts of scopes."""
 
+import hashlib
 import hmac
 import re
 from collections.abc import Iterable, Sequence
@@ -11,7 +12,7 @@ from uuid import UUID
 from postern.identity.oauth.model import STANDARD_SCOPES, ClientRow, ClientType, ResourceRow
 from postern.kernel.http.problems import Invalid
 from postern.kernel.outbound.ssrf import AddressRefused, Network, check_target, is_special, read_target
-from postern.kernel.values import Moment
+from postern.kernel.values import Moment, as_id
 from postern.protocols.oidc.client_assertion import usable_algorithms
 from postern.protocols.oidc.dpop import ALGORITHMS, ProofRefused
 from postern.security.secrets import Secrets
@@ -34,6 +35,20 @@ SCOPE_TEXTS = {
     "offline_access": text("Keep this access while you are not using it"),
 }
 """What the consent page says about the standard scopes."""
+
+
+def client_row_id(project_id: UUID, client_id: object) -> UUID:
+    """The id of the row of a client with this `client_id`, which need not exist; NO_ID if it cannot exist. That of a
+    client whose id is a URL is derived from it, so that neither needs to be read to find the other."""
+    if isinstance(client_id, str) and is_document_url(client_id):
+        # As in version 5 (RFC 9562 §5.5), but with SHA-256, for which nobody can find two URLs with one id.
+        return UUID(bytes=hashlib.sha256(f"{project_id}|{client_id}".encode()).digest()[:16], version=5)
+    return as_id(client_id)
+
+
+def is_document_url(client_id: str) -> bool:
+    """Whether a client id is a URL, and so that of a document (`metadata_documents`)."""
+    return client_id.startswith(("https://", "http://"))
 
 
 def check_redirect_uri(uri: str, type: ClientType, path: str) -> None:

@@ -93,6 +93,36 @@ async def change_client(
 ) -> ClientRow: ...
 
 
+# Replace the metadata of a client that were published at its URL. None if there is no such client.
+@statement("""
+    update oauth_clients set name = %(name)s, type = %(type)s, redirect_uris = %(redirect_uris)s,
+        grant_types = %(grant_types)s, scopes = %(scopes)s, website_url = %(website_url)s,
+        privacy_url = %(privacy_url)s, terms_url = %(terms_url)s, require_dpop = %(require_dpop)s, jwks = %(jwks)s,
+        jwks_uri = %(jwks_uri)s, metadata_expires_at = %(metadata_expires_at)s, updated_at = %(now)s
+    where project_id = %(project_id)s and id = %(id)s and metadata_url is not null
+    returning *
+""")
+async def replace_metadata(
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    id: UUID,
+    name: str,
+    type: str,
+    redirect_uris: list[str],
+    grant_types: list[str],
+    scopes: list[str],
+    website_url: str | None,
+    privacy_url: str | None,
+    terms_url: str | None,
+    require_dpop: bool,
+    jwks: Jsonb | None,
+    jwks_uri: str | None,
+    metadata_expires_at: Moment | None,
+    now: Moment,
+) -> ClientRow | None: ...
+
+
 # Replace the secret of a client; the old one is accepted until `previous_expires_at`.
 @statement("""
     update oauth_clients set previous_secret_hash = secret_hash, previous_secret_expires_at = %(previous_expires_at)s,

@@ -39,7 +39,7 @@ from postern.identity.oauth.model import (
     ResourceRow,
     SignedInCustomer,
 )
-from postern.identity.oauth.rules import permission_scopes, usable_scopes
+from postern.identity.oauth.rules import client_row_id, permission_scopes, usable_scopes
 from postern.kernel.http.call import Call
 from postern.kernel.values import NO_ID, as_id, new_id
 from postern.platform.projects import operations as projects
@@ -318,7 +318,7 @@ async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
     grant_id = as_id(str(claims.get("jti")).partition(".")[0])
     is_own = claims["sub"] == claims["client_id"]
     return AccessTokenClaims(
-        client_id=as_id(claims["client_id"]),
+        client_id=client_row_id(call.project_id, claims["client_id"]),
         subject=claims["sub"],
         scopes=str(claims.get("scope", "")).split(),
         test=audiences[audience] if resource is None else resource.environment == "TEST",
@@ -366,7 +366,11 @@ async def read_id_token_hint(call: Call, token: str) -> dict[str, Any] | None:
     """The claims of an ID token that this provider has issued, also if it has expired or its key has retired; None for
     other tokens. It names a customer and a session, and is no credential."""
     claims = await _verified_claims(call, token, ID_TOKEN_TYP)
-    if claims is None or as_id(claims.get("aud")) == NO_ID or as_id(claims.get("sid")) == NO_ID:
+    if (
+        claims is None
+        or client_row_id(call.project_id, claims.get("aud")) == NO_ID
+        or as_id(claims.get("sid")) == NO_ID
+    ):
         return None
     return claims
 

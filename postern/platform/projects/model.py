@@ -258,6 +258,9 @@ class SignInSettings(Record):
     client_registration: Literal["OFF", "TOKEN", "OPEN"] = "OFF"
     """Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial access
     token. OPEN: whoever can reach this server can register clients."""
+    client_metadata_documents: bool = False
+    """Whether the id of a client of the OpenID provider can be the URL of a document with its metadata, so that clients
+    need not be registered."""
     hooks: list[SignInHookKind] = []
     """The kinds of active sign-in hooks. The operations on these hooks set it."""
 

@@ -218,6 +218,9 @@ class SignInChange(Body):
     """Whether customers can delete their accounts themselves; true by default."""
     client_registration: Literal["OFF", "TOKEN", "OPEN"] | Unset = UNSET
     """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
+    client_metadata_documents: bool | Unset = UNSET
+    """Whether the id of a client of the OpenID provider can be the URL of a document with its metadata, so that clients
+    need not be registered."""
 
 
 class SettingsChange(Body):

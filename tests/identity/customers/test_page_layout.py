@@ -212,6 +212,7 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "code": "invalid_request_uri",
         "reason": "The request_uri is unknown.",
         "destination": "app.example.com",
+        "publisher": "kaffeehaus-linden-reports-and-more.apps.example.com:8443",
         **dict.fromkeys(("heading", "message", "detail", "error"), PROBLEM_TEXTS["sso_required"]),
         **dict.fromkeys(("adds_passkey", "passkeys", "sign_up", "sso", "third_party", "self_registered"), True),
         **dict.fromkeys(("asks_code", "asks_passkey"), True),
