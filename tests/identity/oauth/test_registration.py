@@ -10,6 +10,7 @@ from postern.identity.oauth import registration, store
 from postern.identity.oauth.model import REGISTRATION_LIFE
 from postern.kernel.limits import RateLimit
 from tests.identity.oauth.conftest import REDIRECT_URI, Provider, parameters_of
+from tests.identity.oauth.keys import ClientKey
 from tests.tokens import with_another_end
 
 LOOPBACK = "http://127.0.0.1:33418/callback"
@@ -270,3 +271,38 @@ async def test_a_client_that_is_deleted_during_a_sign_in_gets_no_code(open_provi
     monkeypatch.setattr(store, "add_consent", delete_and_add)
     answer = await browser.submit(page, decision="allow")
     assert (answer.status_code, "has expired or is finished" in answer.text) == (400, True)
+
+
+async def test_a_client_registers_itself_with_keys(open_provider, clock):
+    key = ClientKey()
+    method = {"token_endpoint_auth_method": "private_key_jwt"}
+    response = await register(open_provider, jwks=key.jwks(), **method, dpop_bound_access_tokens=True)
+    assert response.status_code == 201, response.text
+    registered = response.json()
+    assert (registered["jwks"], registered["dpop_bound_access_tokens"]) == (key.jwks(), True)
+    assert "client_secret" not in registered
+    open_provider.oauth_client = {"clientId": None}
+    refused = await open_provider.send(
+        "par", client_id=registered["client_id"], **open_provider.request(client_id=None)
+    )
+    assert (refused.status_code, refused.json()["error"]) == (401, "invalid_client")
+    assertion = key.assertion(registered["client_id"], open_provider.issuer, now=clock().timestamp())
+    pushed = await open_provider.send("par", **assertion, **open_provider.request(client_id=None))
+    assert pushed.status_code == 201, pushed.text
+    published = await register(open_provider, jwks_uri="https://terminal.example.com/keys", **method)
+    assert published.json()["jwks_uri"] == "https://terminal.example.com/keys"
+    refusals = [
+        {},
+        {"jwks": key.jwks(), "jwks_uri": "https://terminal.example.com/keys"},
+        {"jwks": {"keys": []}},
+        {"jwks": {"keys": [{**key.jwk, "crv": "P-384"}]}},
+        {"jwks": {"keys": [key.private_jwk]}},
+        {"jwks_uri": "https://10.0.0.1/keys"},
+        {"jwks_uri": "ftp://terminal.example.com/keys"},
+    ]
+    for fields in refusals:
+        refused = await register(open_provider, **method, **fields)
+        assert (refused.status_code, refused.json()["error"]) == (400, "invalid_client_metadata"), fields
+    # Without the method, keys are ignored: the client is PUBLIC.
+    ignored = await register(open_provider, jwks=key.jwks())
+    assert (ignored.status_code, "jwks" in ignored.json()) == (201, False)

@@ -20,6 +20,8 @@ const provider = {
     response_types: ["code"],
     token_endpoint_auth_method: "none",
   },
+  // The URL of the client's metadata, for providers that take it as the id of the client; undefined for none.
+  clientMetadataUrl: settings.clientMetadataUrl,
   state: () => "state-of-the-client",
   clientInformation: () => saved.client,
   saveClientInformation: (client) => void (saved.client = client),
