@@ -9,10 +9,13 @@ from typing import Any
 
 import httpx
 import pytest
+from postern_sdk.dpop import MemoryOfProofs
 from postern_sdk.errors import ConfigurationError
 from postern_sdk.resource_server import WELL_KNOWN, ResourceServer
 from postern_sdk.sessions import PermissionDenied, TokenExpired, TokenInvalid
 
+from tests.identity.oauth.keys import ABSENT as ABSENT_CLAIM
+from tests.identity.oauth.keys import ClientKey
 from tests.sdk.token_issuer import ABSENT, WAIT_SECONDS, TokenIssuer, token_issuer
 from tests.sdk.typescript import linked_sdk, needs_typescript
 
@@ -99,6 +102,7 @@ async def test_clients_are_led_to_the_authorization_server(issuer: TokenIssuer, 
             "resource": NOTES,
             "authorization_servers": [issuer.issuer],
             "bearer_methods_supported": ["header"],
+            "dpop_signing_alg_values_supported": ["ES256", "EdDSA", "RS256", "PS256"],
             "scopes_supported": ["notes:read"],
         }
 
@@ -125,6 +129,75 @@ async def test_clients_are_led_to_the_authorization_server(issuer: TokenIssuer, 
     async with httpx.AsyncClient(transport=transport, base_url="https://notes.example.com") as client:
         response = await client.post("/mcp", headers={"authorization": f"Bearer {api_token(issuer)}"})
         assert response.status_code == 503
+
+
+async def test_a_bound_token_needs_a_proof_of_its_key(issuer: TokenIssuer, resource: ResourceServer):
+    key = ClientKey()
+    token = api_token(issuer, cnf={"jkt": key.thumbprint})
+    transport = httpx.ASGITransport(app=resource.middleware(_application))
+    async with httpx.AsyncClient(transport=transport, base_url="https://notes.example.com") as client:
+
+        async def call(*proofs: str, sent: str = token, scheme: str = "DPoP") -> httpx.Response:
+            headers = [("authorization", f"{scheme} {sent}"), *(("dpop", proof) for proof in proofs)]
+            return await client.post("/mcp?page=2", headers=headers)
+
+        def proof(by: ClientKey = key, **claims: Any) -> str:
+            method, url = claims.pop("method", "POST"), claims.pop("url", NOTES)
+            return by.dpop_proof(method, url, None, now=issuer.now, **{"token": token, **claims})
+
+        good = proof()
+        accepted = await call(good)
+        assert (accepted.status_code, accepted.json()) == (200, CLIENT)
+        for algorithm in ("EdDSA", "RS256"):
+            other = ClientKey(algorithm)
+            bound = api_token(issuer, cnf={"jkt": other.thumbprint})
+            assert (await call(proof(other, token=bound), sent=bound)).status_code == 200
+        refused = {
+            "it was used before": [good],
+            "exactly one header": [],
+            "one header DPoP": [proof(), proof()],
+            "another key": [proof(ClientKey())],
+            "another method": [proof(method="GET")],
+            "another URL": [proof(url="https://photos.example.com/mcp")],
+            "hash of the access token": [proof(token="other")],
+            "ath is not": [proof(ath=ABSENT_CLAIM)],
+            "jti": [proof(jti=ABSENT_CLAIM)],
+            "the present time": [proof(iat=int(issuer.now) - 120)],
+            "iat is not the present": [proof(iat=int(issuer.now) + 60)],
+            "iat is not a number": [proof(iat="now")],
+            "typ is not": [proof(headers={"typ": "JWT"})],
+            "missing or private": [proof(headers={"jwk": key.private_jwk})],
+            "signature": [proof(headers={"jwk": ClientKey().jwk})],
+            "not a JWT": ["x"],
+        }
+        for reason, proofs in refused.items():
+            response = await call(*proofs)
+            assert response.json()["error"] == "invalid_dpop_proof", reason
+            assert (response.status_code, reason in response.json()["error_description"]) == (401, True), reason
+            assert response.headers["www-authenticate"].startswith('DPoP error="invalid_dpop_proof"')
+            assert 'algs="ES256 EdDSA RS256 PS256"' in response.headers["www-authenticate"]
+        # A bound token is no Bearer token, and a Bearer token is not sent as a bound one.
+        assert (await call(proof(), scheme="Bearer")).status_code == 401
+        bearer = api_token(issuer)
+        assert (await call(proof(token=bearer), sent=bearer)).json()["error"] == "invalid_token"
+
+
+def test_used_proofs_are_kept_where_the_application_says(issuer: TokenIssuer):
+    seen: dict[str, float] = {}
+
+    class Shared:
+        def use(self, key: str, seconds: float) -> bool:
+            return seen.setdefault(key, seconds) == seconds and len(seen) == 1
+
+    options: dict[str, Any] = {"url": issuer.url, "project": issuer.project, "clock": lambda: issuer.now}
+    key = ClientKey()
+    token = api_token(issuer, cnf={"jkt": key.thumbprint})
+    proof = key.dpop_proof("GET", NOTES, None, now=issuer.now, token=token)
+    api = ResourceServer(NOTES, used_proofs=Shared(), **options)
+    assert api.authenticate_dpop(token, proof, method="GET", url=NOTES).client_id == CLIENT
+    assert 60 <= next(iter(seen.values())) <= 75
+    memory = MemoryOfProofs(lambda: issuer.now, limit=2)
+    assert [memory.use(name, 5) for name in ("a", "a", "b", "c", "a")] == [True, False, True, True, True]
 
 
 @pytest.mark.needs_node

@@ -6,11 +6,13 @@
     access.require("notes:read")
 
 Declare the API with the same identifier in the project (`oauth-resources`). Clients find the project by the metadata
-that the middleware serves (RFC 9728), and to which it refers requests without a valid token. Tokens are verified
+that the middleware serves (RFC 9728), and to which it refers requests without a valid token. A token that is bound to
+a key of the client (DPoP) is accepted with a proof of this key only, which the middleware checks. Tokens are verified
 offline, as in `postern_sdk.sessions`; a sign-in that was revoked is noticed when the token expires, at most ten minutes
 later.
 """
 
+import inspect
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
@@ -22,6 +24,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from postern_sdk._exchange import Exchange, run, run_async
+from postern_sdk.dpop import ALGORITHMS, MemoryOfProofs, Proof, ProofInvalid, UsedProofs, check_proof
 from postern_sdk.errors import ConfigurationError, ServerUnavailable
 from postern_sdk.sessions import PermissionDenied, SessionError, SessionVerifier, TokenClaims, TokenInvalid, moment
 
@@ -83,7 +86,9 @@ class ResourceServer:
     """An API that accepts the access tokens of one project that are for it. Create one for the application.
 
     `resource` is the `identifier` of the API, its URL. `scopes` are shown in its metadata; `requires` are those that
-    each request to the middleware needs. `url`, `project` and the other arguments are those of `SessionVerifier`.
+    each request to the middleware needs. `used_proofs` remembers DPoP proofs; by default, each process remembers its
+    own.
+    `url`, `project` and the other arguments are those of `SessionVerifier`.
 
     Raises ConfigurationError if `resource`, the URL or the project is missing or cannot be used.
     """
@@ -94,6 +99,7 @@ class ResourceServer:
         *,
         scopes: Sequence[str] = (),
         requires: Sequence[str] = (),
+        used_proofs: UsedProofs | None = None,
         url: str | None = None,
         project: str | None = None,
         internal_url: str | None = None,
@@ -110,6 +116,9 @@ class ResourceServer:
         self._verifier = SessionVerifier(
             url, project, internal_url=internal_url, leeway=leeway, timeout=timeout, insecure=insecure, clock=clock
         )
+        self._used_proofs = used_proofs or MemoryOfProofs(clock)
+        self._clock, self._leeway = clock, leeway
+        self._origin = f"{parts.scheme}://{parts.netloc}"
         self.resource, self.scopes, self.requires = resource, tuple(scopes), tuple(requires)
         self.metadata_path = f"{WELL_KNOWN}{parts.path}"
         """The path at which the metadata must be served, as URLs have it."""
@@ -123,6 +132,7 @@ class ResourceServer:
             "resource": self.resource,
             "authorization_servers": [self._verifier.issuer],
             "bearer_methods_supported": ["header"],
+            "dpop_signing_alg_values_supported": list(ALGORITHMS),
             **({"scopes_supported": list(self.scopes)} if self.scopes else {}),
         }
 
@@ -134,19 +144,38 @@ class ResourceServer:
         """Like `authenticate`, for asynchronous code."""
         return await run_async(self._verify(token))
 
-    def challenge(self, error: SessionError | None = None) -> tuple[int, str]:
+    def authenticate_dpop(self, token: str, proof: str, *, method: str, url: str) -> ClientAccess:
+        """What an access token allows that was sent as `Authorization: DPoP`, with the header `DPoP` and the method and
+        public URL of the request (RFC 9449 §7). Raises ProofInvalid, too."""
+        access, checked = run(self._verify_bound(token, proof, method, url))
+        is_first = self._used_proofs.use(checked.key, checked.seconds)
+        if inspect.isawaitable(is_first):
+            raise ConfigurationError("The `used_proofs` are asynchronous: call `authenticate_dpop_async`.")
+        return _first(access, is_first)
+
+    async def authenticate_dpop_async(self, token: str, proof: str, *, method: str, url: str) -> ClientAccess:
+        """Like `authenticate_dpop`, for asynchronous code."""
+        access, checked = await run_async(self._verify_bound(token, proof, method, url))
+        is_first = self._used_proofs.use(checked.key, checked.seconds)
+        return _first(access, await is_first if inspect.isawaitable(is_first) else is_first)
+
+    def challenge(self, error: SessionError | None = None, *, scheme: str = "Bearer") -> tuple[int, str]:
         """The status of the response to a refused request, and its header `WWW-Authenticate` (RFC 9728 §5.1). `error`
-        is what was raised; None if the request has no token."""
+        is what was raised; None if the request has no token. `scheme` is that of the request: `Bearer` or `DPoP`."""
         fields = {"resource_metadata": self.metadata_url}
         status = 401
         if isinstance(error, PermissionDenied):
             wanted = dict.fromkeys((*self.requires, error.permission))
             status, fields = 403, {"error": "insufficient_scope", "scope": " ".join(wanted), **fields}
+        elif isinstance(error, ProofInvalid):
+            fields, scheme = {"error": "invalid_dpop_proof", **fields}, "DPoP"
         elif error is not None:
             fields = {"error": "invalid_token", **fields}
         if error is None and self.requires:
             fields["scope"] = " ".join(self.requires)
-        return status, "Bearer " + ", ".join(f'{name}="{value}"' for name, value in fields.items())
+        if scheme == "DPoP":
+            fields["algs"] = " ".join(ALGORITHMS)
+        return status, f"{scheme} " + ", ".join(f'{name}="{value}"' for name, value in fields.items())
 
     def middleware(self, app: Asgi) -> Asgi:
         """The ASGI application `app` behind this API's tokens. It gets what the token allows as `state["access"]` of
@@ -167,25 +196,37 @@ class ResourceServer:
 
     async def _guard(self, app: Asgi, scope: Scope, receive: Receive, send: Send) -> None:
         given = [value for name, value in scope["headers"] if name == b"authorization"]
-        kind, _, token = (given[0] if len(given) == 1 else b"").partition(b" ")
+        kind, _, sent = (given[0] if len(given) == 1 else b"").partition(b" ")
+        token, is_bound = sent.strip().decode("latin-1"), kind.lower() == b"dpop"
+        scheme = "DPoP" if is_bound else "Bearer"
         try:
-            if kind.lower() != b"bearer":
-                await self._refuse(send, None)
+            if is_bound:
+                proofs = [value.decode("latin-1") for name, value in scope["headers"] if name == b"dpop"]
+                if len(proofs) != 1:
+                    raise ProofInvalid("the request must have exactly one header DPoP")
+                path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
+                # The origin is that of the identifier, because a proxy may have received the request.
+                request = {"method": scope["method"], "url": f"{self._origin}{path}"}
+                access = await self.authenticate_dpop_async(token, proofs[0], **request)
+            elif kind.lower() == b"bearer":
+                access = await self.authenticate_async(token)
+            else:
+                await self._refuse(send, None, scheme)
                 return
-            access = await self.authenticate_async(token.strip().decode("latin-1"))
             for required in self.requires:
                 access.require(required)
         except ServerUnavailable:
             await _respond(send, 503, [(b"retry-after", b"5")], {"error": "temporarily_unavailable"})
             return
         except SessionError as error:
-            await self._refuse(send, error)
+            await self._refuse(send, error, scheme)
             return
         await app({**scope, "state": {**scope.get("state", {}), "access": access}}, receive, send)
 
-    async def _refuse(self, send: Send, error: SessionError | None) -> None:
-        status, challenge = self.challenge(error)
-        code = "insufficient_scope" if status == 403 else "invalid_token"
+    async def _refuse(self, send: Send, error: SessionError | None, scheme: str) -> None:
+        status, challenge = self.challenge(error, scheme=scheme)
+        code = "invalid_dpop_proof" if isinstance(error, ProofInvalid) else "invalid_token"
+        code = "insufficient_scope" if status == 403 else code
         headers = [(b"www-authenticate", challenge.encode()), (b"cache-control", b"no-store")]
         text = "Send an access token in the Authorization header." if error is None else str(error)
         await _respond(send, status, headers, {"error": code, "error_description": text})
@@ -194,8 +235,29 @@ class ResourceServer:
         """`authenticate` as an exchange (see `postern_sdk._exchange`)."""
         claims = yield from self._verifier.verify(token, self.resource, _AccessClaims)
         if claims.cnf is not None:
-            # Whoever has copied it must not be able to use it as a Bearer token.
-            raise TokenInvalid("it is bound to a key of the client, which this version cannot check (`cnf`)")
+            # Whoever has copied it must not be able to use it as a Bearer token (RFC 9449 §7.1).
+            raise TokenInvalid("it is bound to a key of the client (`cnf`), and was sent without a proof of this key")
+        return self._access_of(claims)
+
+    def _verify_bound(self, token: str, proof: str, method: str, url: str) -> Exchange[tuple[ClientAccess, Proof]]:
+        """`authenticate_dpop` as an exchange, without the check whether the proof was used before."""
+        claims = yield from self._verifier.verify(token, self.resource, _AccessClaims)
+        thumbprint = claims.cnf.get("jkt") if isinstance(claims.cnf, dict) else None
+        if thumbprint is None:
+            raise TokenInvalid("it is not bound to a key, so it is a Bearer token")
+        checked = check_proof(
+            proof,
+            method=method,
+            url=url,
+            token=token,
+            thumbprint=thumbprint,
+            now=self._clock(),
+            leeway=self._leeway,
+        )
+        return self._access_of(claims), checked
+
+    @staticmethod
+    def _access_of(claims: _AccessClaims) -> ClientAccess:
         return ClientAccess(
             subject=claims.sub,
             client_id=claims.client_id,
@@ -205,6 +267,12 @@ class ResourceServer:
             expires_at=moment(claims.exp),
             claims=claims.all,
         )
+
+
+def _first(access: ClientAccess, is_first: bool) -> ClientAccess:
+    if not is_first:
+        raise ProofInvalid("it was used before")
+    return access
 
 
 async def _respond(send: Send, status: int, headers: list[tuple[bytes, bytes]], document: dict[str, Any]) -> None:

@@ -7,6 +7,9 @@ from urllib.parse import urlencode
 
 import jwt
 import pytest
+from postern_sdk.dpop import ProofInvalid
+from postern_sdk.resource_server import ResourceServer
+from postern_sdk.sessions import TokenInvalid
 
 from postern.identity.oauth.dpop import NONCE_LIFE
 from postern.identity.oauth.model import DEVICE_GRANT
@@ -14,6 +17,7 @@ from postern.security.sessions import REFRESH_GRACE
 from tests.identity.oauth.conftest import FORM, ISSUER, REDIRECT_URI, VERIFIER, Provider, parameters_of
 from tests.identity.oauth.keys import ABSENT, ClientKey, base64url
 from tests.identity.oauth.test_devices import begin, consent_page
+from tests.peers.http_receiver import Reply, http_receiver
 
 
 class Prover:
@@ -296,3 +300,36 @@ async def test_browsers_may_send_proofs_and_read_nonces(prover, first_party):
     refused = await first_party.send("token", headers={**origin, "dpop": prover.sign("token")}, grant_type="x")
     assert "dpop-nonce" in refused.headers["access-control-expose-headers"]
     assert refused.headers["dpop-nonce"]
+
+
+async def test_an_api_accepts_a_bound_token_with_its_proof_by_the_sdk(prover, first_party, clock):
+    """The SDK's ResourceServer with tokens and signing keys of the application."""
+    notes = "https://notes.example.com/mcp"
+    api = {"identifier": notes, "name": "Northwind Notes", "scopes": []}
+    assert (await first_party.project.developer.post("/oauth-resources", api)).status_code == 201
+    code = parameters_of(await first_party.browser().signed_in(resource=notes))["code"]
+    access = (await prover.exchange(code)).json()["access_token"]
+    keys = f"/projects/{first_party.project.id}/.well-known/jwks.json"
+    async with http_receiver() as receiver:
+        receiver.script(keys, Reply(body=(await first_party.auth.client.get(keys)).content))
+        resource = ResourceServer(
+            notes,
+            url=ISSUER,
+            project=first_party.project.id,
+            internal_url=receiver.url(""),
+            clock=lambda: clock().timestamp(),
+        )
+
+        def sign(**claims):
+            return prover.key.dpop_proof("GET", notes, None, now=clock().timestamp(), **{"token": access, **claims})
+
+        async def call(proof):
+            return await resource.authenticate_dpop_async(access, proof, method="GET", url=f"{notes}?page=2")
+
+        proof = sign()
+        assert (await call(proof)).client_id == first_party.oauth_client["clientId"]
+        for wrong in (proof, sign(token="other"), sign(htm="POST"), sign(htu="https://photos.example.com/mcp")):
+            with pytest.raises(ProofInvalid):
+                await call(wrong)
+        with pytest.raises(TokenInvalid, match="without a proof"):
+            await resource.authenticate_async(access)
