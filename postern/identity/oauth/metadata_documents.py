@@ -32,10 +32,11 @@ URL_LIMIT = 500
 """Maximum length of a client id, in characters: access tokens contain it."""
 DEFAULT_LIFE, MIN_LIFE, MAX_LIFE = timedelta(hours=1), timedelta(minutes=5), timedelta(days=1)
 """How long a document is used before it is fetched again: without `Cache-Control`, and the limits of what that says."""
-NETWORK_RATE = RateLimit("oauth-client-documents", 20, timedelta(minutes=1))
+NETWORK_RATE = RateLimit("oauth-client-documents", 10, timedelta(minutes=1))
 """How often requests from one network make one process fetch documents for one project."""
-HOST_RATE = RateLimit("oauth-client-documents-host", 20, timedelta(minutes=1))
-"""How often one process fetches documents from one host, for all projects together."""
+HOST_RATE = RateLimit("oauth-client-documents-host", 120, timedelta(minutes=1))
+"""How often one process fetches documents from one host, for all projects together: more than one network can cause, so
+that it cannot keep others from signing in."""
 JSON_TYPE = re.compile(r"application/(?:[a-z0-9!#$&^_.+-]+\+)?json")
 """The media types of JSON (RFC 6839 §3.1)."""
 MAX_AGE = re.compile(r"(?:^|,)\s*max-age\s*=\s*\"?([0-9]{1,9})\"?\s*(?:,|$)", re.IGNORECASE)
