@@ -357,7 +357,8 @@ async def second_factor_by_page(call: Call, request: RawRequest) -> HttpResponse
         response = await _next_page(call, flow, signed_in)
         if signed_in.remembered_device_token is not None and signed_in.remembered_device_expires_at is not None:
             seconds = (signed_in.remembered_device_expires_at - call.now).total_seconds()
-            response.headers["Set-Cookie"] = _device_cookie(call, signed_in.remembered_device_token, seconds)
+            set_cookie = {"Set-Cookie": _device_cookie(call, signed_in.remembered_device_token, seconds)}
+            response = replace(response, headers={**(response.headers or {}), **set_cookie})
         return response
 
     return await _process_form(call, request, "mfa.html", act)
