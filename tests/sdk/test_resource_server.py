@@ -137,67 +137,67 @@ async def test_a_bound_token_needs_a_proof_of_its_key(issuer: TokenIssuer, resou
     transport = httpx.ASGITransport(app=resource.middleware(_application))
     async with httpx.AsyncClient(transport=transport, base_url="https://notes.example.com") as client:
 
-        async def call(*proofs: str, sent: str = token, scheme: str = "DPoP") -> httpx.Response:
-            headers = [("authorization", f"{scheme} {sent}"), *(("dpop", proof) for proof in proofs)]
+        async def call(*sent_proofs: str, sent: str = token, scheme: str = "DPoP") -> httpx.Response:
+            headers = [("authorization", f"{scheme} {sent}"), *(("dpop", text) for text in sent_proofs)]
             return await client.post("/mcp?page=2", headers=headers)
 
-        def proof(by: ClientKey = key, **claims: Any) -> str:
+        def signed(by: ClientKey = key, **claims: Any) -> str:
             method, url = claims.pop("method", "POST"), claims.pop("url", NOTES)
             return by.dpop_proof(method, url, None, now=issuer.now, **{"token": token, **claims})
 
-        good = proof()
+        good = signed()
         accepted = await call(good)
         assert (accepted.status_code, accepted.json()) == (200, CLIENT)
         for algorithm in ("EdDSA", "RS256"):
             other = ClientKey(algorithm)
             bound = api_token(issuer, cnf={"jkt": other.thumbprint})
-            assert (await call(proof(other, token=bound), sent=bound)).status_code == 200
+            assert (await call(signed(other, token=bound), sent=bound)).status_code == 200
         refused = {
             "it was used before": [good],
             "exactly one header": [],
-            "one header DPoP": [proof(), proof()],
-            "another key": [proof(ClientKey())],
-            "another method": [proof(method="GET")],
-            "another URL": [proof(url="https://photos.example.com/mcp")],
-            "hash of the access token": [proof(token="other")],
-            "ath is not": [proof(ath=ABSENT_CLAIM)],
-            "jti": [proof(jti=ABSENT_CLAIM)],
-            "the present time": [proof(iat=int(issuer.now) - 120)],
-            "iat is not the present": [proof(iat=int(issuer.now) + 60)],
-            "iat is not a number": [proof(iat="now")],
-            "typ is not": [proof(headers={"typ": "JWT"})],
-            "missing or private": [proof(headers={"jwk": key.private_jwk})],
-            "signature": [proof(headers={"jwk": ClientKey().jwk})],
+            "one header DPoP": [signed(), signed()],
+            "another key": [signed(ClientKey())],
+            "another method": [signed(method="GET")],
+            "another URL": [signed(url="https://photos.example.com/mcp")],
+            "hash of the access token": [signed(token="other")],
+            "ath is not": [signed(ath=ABSENT_CLAIM)],
+            "jti": [signed(jti=ABSENT_CLAIM)],
+            "the present time": [signed(iat=int(issuer.now) - 120)],
+            "iat is not the present": [signed(iat=int(issuer.now) + 60)],
+            "iat is not a number": [signed(iat="now")],
+            "typ is not": [signed(headers={"typ": "JWT"})],
+            "missing or private": [signed(headers={"jwk": key.private_jwk})],
+            "signature": [signed(headers={"jwk": ClientKey().jwk})],
             "not a JWT": ["x"],
         }
-        for reason, proofs in refused.items():
-            response = await call(*proofs)
+        for reason, sent_proofs in refused.items():
+            response = await call(*sent_proofs)
             assert response.json()["error"] == "invalid_dpop_proof", reason
             assert (response.status_code, reason in response.json()["error_description"]) == (401, True), reason
             assert response.headers["www-authenticate"].startswith('DPoP error="invalid_dpop_proof"')
             assert 'algs="ES256 EdDSA RS256 PS256"' in response.headers["www-authenticate"]
         # A bound token is no Bearer token, and a Bearer token is not sent as a bound one.
-        assert (await call(proof(), scheme="Bearer")).status_code == 401
+        assert (await call(signed(), scheme="Bearer")).status_code == 401
         bearer = api_token(issuer)
-        assert (await call(proof(token=bearer), sent=bearer)).json()["error"] == "invalid_token"
+        assert (await call(signed(token=bearer), sent=bearer)).json()["error"] == "invalid_token"
 
 
 def test_used_proofs_are_kept_where_the_application_says(issuer: TokenIssuer):
     seen: dict[str, float] = {}
 
     class Shared:
-        def use(self, key: str, seconds: float) -> bool:
+        def remember(self, key: str, seconds: float) -> bool:
             return seen.setdefault(key, seconds) == seconds and len(seen) == 1
 
     options: dict[str, Any] = {"url": issuer.url, "project": issuer.project, "clock": lambda: issuer.now}
     key = ClientKey()
     token = api_token(issuer, cnf={"jkt": key.thumbprint})
-    proof = key.dpop_proof("GET", NOTES, None, now=issuer.now, token=token)
+    text = key.dpop_proof("GET", NOTES, None, now=issuer.now, token=token)
     api = ResourceServer(NOTES, used_proofs=Shared(), **options)
-    assert api.authenticate_dpop(token, proof, method="GET", url=NOTES).client_id == CLIENT
+    assert api.authenticate_dpop(token, text, method="GET", url=NOTES).client_id == CLIENT
     assert 60 <= next(iter(seen.values())) <= 75
     memory = MemoryOfProofs(lambda: issuer.now, limit=2)
-    assert [memory.use(name, 5) for name in ("a", "a", "b", "c", "a")] == [True, False, True, True, True]
+    assert [memory.remember(name, 5) for name in ("a", "a", "b", "c", "a")] == [True, False, True, True, True]
 
 
 @pytest.mark.needs_node

@@ -110,7 +110,7 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
     await store.copy_former_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     # Other addresses are the secondary ones, which can be used to sign in.
     await store.move_other_addresses(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
-    await terms_store.copy(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
+    await terms_store.move_acceptances(tx, project_id=project_id, survivor=survivor.id, loser=loser.id)
     await store.insert_merge(tx, project_id=project_id, customer_id=survivor.id, merged_id=loser.id, merged_at=call.now)
     await history_store.move_subject(tx, project_id=project_id, subject_id=loser.id, to=survivor.id)
     metadata = rules.merged_metadata(loser.metadata, survivor.metadata)

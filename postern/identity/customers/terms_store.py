@@ -19,7 +19,7 @@ class TermsAcceptanceRow(Record):
 
 # False if the customer has accepted this version before; the first acceptance stays.
 @statement("insert into terms_acceptances {row} on conflict do nothing")
-async def insert(tx: Transaction, acceptance: TermsAcceptanceRow) -> bool: ...
+async def insert(tx: Transaction, row: TermsAcceptanceRow) -> bool: ...
 
 
 @statement("""
@@ -42,6 +42,6 @@ async def acceptances(db: Queries, *, project_id: UUID, customer_id: UUID, limit
     where project_id = %(project_id)s and customer_id = %(loser)s
     on conflict do nothing
 """)
-async def copy(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None:
+async def move_acceptances(tx: Transaction, *, project_id: UUID, survivor: UUID, loser: UUID) -> None:
     """Give the survivor of a merge the acceptances of the merged customer. For a version that both have accepted, that
     of the survivor stays."""

@@ -53,7 +53,7 @@ class UsedProofs(Protocol):
     An API in several processes needs one that they share, for example in Redis: `SET key 1 NX EX seconds`.
     """
 
-    def use(self, key: str, seconds: float) -> bool | Awaitable[bool]:
+    def remember(self, key: str, seconds: float) -> bool | Awaitable[bool]:
         """Remember a proof for this time. False if it was used before. Only asynchronous code can use a method that is
         asynchronous."""
         ...
@@ -67,7 +67,7 @@ class MemoryOfProofs:
         self._until: OrderedDict[str, float] = OrderedDict()
         self._lock = threading.Lock()
 
-    def use(self, key: str, seconds: float) -> bool:
+    def remember(self, key: str, seconds: float) -> bool:
         """See UsedProofs."""
         now = self._clock()
         with self._lock:

@@ -148,7 +148,7 @@ class ResourceServer:
         """What an access token allows that was sent as `Authorization: DPoP`, with the header `DPoP` and the method and
         public URL of the request (RFC 9449 §7). Raises ProofInvalid, too."""
         access, checked = run(self._verify_bound(token, proof, method, url))
-        is_first = self._used_proofs.use(checked.key, checked.seconds)
+        is_first = self._used_proofs.remember(checked.key, checked.seconds)
         if inspect.isawaitable(is_first):
             raise ConfigurationError("The `used_proofs` are asynchronous: call `authenticate_dpop_async`.")
         return _first(access, is_first)
@@ -156,7 +156,7 @@ class ResourceServer:
     async def authenticate_dpop_async(self, token: str, proof: str, *, method: str, url: str) -> ClientAccess:
         """Like `authenticate_dpop`, for asynchronous code."""
         access, checked = await run_async(self._verify_bound(token, proof, method, url))
-        is_first = self._used_proofs.use(checked.key, checked.seconds)
+        is_first = self._used_proofs.remember(checked.key, checked.seconds)
         return _first(access, await is_first if inspect.isawaitable(is_first) else is_first)
 
     def challenge(self, error: SessionError | None = None, *, scheme: str = "Bearer") -> tuple[int, str]:

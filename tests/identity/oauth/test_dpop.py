@@ -323,12 +323,12 @@ async def test_an_api_accepts_a_bound_token_with_its_proof_by_the_sdk(prover, fi
         def sign(**claims):
             return prover.key.dpop_proof("GET", notes, None, now=clock().timestamp(), **{"token": access, **claims})
 
-        async def call(proof):
-            return await resource.authenticate_dpop_async(access, proof, method="GET", url=f"{notes}?page=2")
+        async def call(text):
+            return await resource.authenticate_dpop_async(access, text, method="GET", url=f"{notes}?page=2")
 
-        proof = sign()
-        assert (await call(proof)).client_id == first_party.oauth_client["clientId"]
-        for wrong in (proof, sign(token="other"), sign(htm="POST"), sign(htu="https://photos.example.com/mcp")):
+        first = sign()
+        assert (await call(first)).client_id == first_party.oauth_client["clientId"]
+        for wrong in (first, sign(token="other"), sign(htm="POST"), sign(htu="https://photos.example.com/mcp")):
             with pytest.raises(ProofInvalid):
                 await call(wrong)
         with pytest.raises(TokenInvalid, match="without a proof"):
