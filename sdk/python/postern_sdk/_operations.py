@@ -1540,6 +1540,24 @@ SIGN_IN_WITH_LINK = Operation(
     body="json",
     media_type="application/json",
 )
+ACCEPT_TERMS = Operation(
+    "acceptTerms",
+    "POST",
+    "/projects/{projectId}/auth/terms/accept",
+    "json",
+    result="CustomerSignInResult",
+    body="json",
+    media_type="application/json",
+)
+LIST_ACCEPTED_TERMS = Operation(
+    "listAcceptedTerms",
+    "GET",
+    "/projects/{projectId}/customers/{id}/terms",
+    "json",
+    result="TermsAcceptance",
+    many=True,
+    permission="customers:read",
+)
 REQUEST_PASSWORD_RESET = Operation(
     "requestPasswordReset",
     "POST",
@@ -1681,6 +1699,35 @@ SIGN_IN_WITH_PASSKEY = Operation(
     result="CustomerSignInResult",
     body="json",
     media_type="application/json",
+)
+GET_STEP_UP_OPTIONS = Operation(
+    "getStepUpOptions", "GET", "/projects/{projectId}/auth/step-up", "json", result="StepUpOptions"
+)
+STEP_UP = Operation(
+    "stepUp",
+    "POST",
+    "/projects/{projectId}/auth/step-up",
+    "json",
+    result="SteppedUpSession",
+    body="json",
+    media_type="application/json",
+)
+REQUEST_STEP_UP_CODE = Operation(
+    "requestStepUpCode", "POST", "/projects/{projectId}/auth/step-up/email-code", "json", result="ChallengeSent"
+)
+BEGIN_PASSKEY_STEP_UP = Operation(
+    "beginPasskeyStepUp", "POST", "/projects/{projectId}/auth/step-up/passkey-options", "json", result="PasskeyOptions"
+)
+LIST_REMEMBERED_DEVICES = Operation(
+    "listRememberedDevices",
+    "GET",
+    "/projects/{projectId}/auth/remembered-devices",
+    "json",
+    result="MyRememberedDevice",
+    many=True,
+)
+FORGET_REMEMBERED_DEVICE = Operation(
+    "forgetRememberedDevice", "DELETE", "/projects/{projectId}/auth/remembered-devices/{id}", "empty"
 )
 LIST_SIGN_IN_HOOKS = Operation(
     "listSignInHooks",
@@ -1934,6 +1981,15 @@ LEAVE_RECOVERY_CODES_BY_PAGE = Operation(
     "leaveRecoveryCodesByPage",
     "POST",
     "/projects/{projectId}/auth/pages/mfa/enroll/done",
+    "text",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+TERMS_PAGE = Operation("termsPage", "GET", "/projects/{projectId}/auth/pages/terms", "text")
+ACCEPT_TERMS_BY_PAGE = Operation(
+    "acceptTermsByPage",
+    "POST",
+    "/projects/{projectId}/auth/pages/terms",
     "text",
     body="form",
     media_type="application/x-www-form-urlencoded",
@@ -3640,6 +3696,23 @@ DECIDE_CONSENT = Operation(
     "POST",
     "/projects/{projectId}/oauth/consent",
     "text",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+STEP_UP_BY_PAGE = Operation(
+    "stepUpByPage",
+    "POST",
+    "/projects/{projectId}/oauth/step-up",
+    "text",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
+PASSKEY_OPTIONS_FOR_STEP_UP = Operation(
+    "passkeyOptionsForStepUp",
+    "POST",
+    "/projects/{projectId}/oauth/step-up/passkey-options",
+    "json",
+    result="PasskeyOptions",
     body="form",
     media_type="application/x-www-form-urlencoded",
 )

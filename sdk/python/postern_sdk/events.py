@@ -54,6 +54,8 @@ __all__ = [
     "CustomerSignedInEvent",
     "CustomerSignedOutEvent",
     "CustomerSignedUpEvent",
+    "CustomerSteppedUpEvent",
+    "CustomerTermsAcceptedEvent",
     "CustomerUnbannedEvent",
     "CustomerUnlinkedEvent",
     "CustomerUnlockedEvent",
@@ -514,6 +516,13 @@ class CustomerSignedOutEvent(WebhookEvent, frozen=True, kw_only=True):
     type: Literal["customer.signed_out"] = "customer.signed_out"
 
 
+class CustomerSteppedUpEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A customer authenticated again in a session."""
+
+    data: types.CustomerSteppedUpData
+    type: Literal["customer.stepped_up"] = "customer.stepped_up"
+
+
 class CustomerLockedEvent(WebhookEvent, frozen=True, kw_only=True):
     """Sign-in was locked after too many failed attempts."""
 
@@ -596,6 +605,13 @@ class CustomerImpersonatedEvent(WebhookEvent, frozen=True, kw_only=True):
 
     data: types.CustomerImpersonatedData
     type: Literal["customer.impersonated"] = "customer.impersonated"
+
+
+class CustomerTermsAcceptedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A customer accepted a version of your terms."""
+
+    data: types.CustomerTermsAcceptedData
+    type: Literal["customer.terms_accepted"] = "customer.terms_accepted"
 
 
 class CustomerBannedEvent(WebhookEvent, frozen=True, kw_only=True):
@@ -921,6 +937,7 @@ Event: TypeAlias = (
     | CustomerSignedInEvent
     | CustomerSignInFailedEvent
     | CustomerSignedOutEvent
+    | CustomerSteppedUpEvent
     | CustomerLockedEvent
     | CustomerUnlockedEvent
     | CustomerEmailVerifiedEvent
@@ -933,6 +950,7 @@ Event: TypeAlias = (
     | CustomerSessionRevokedEvent
     | CustomerSignInDeniedEvent
     | CustomerImpersonatedEvent
+    | CustomerTermsAcceptedEvent
     | CustomerBannedEvent
     | CustomerUnbannedEvent
     | CustomerUpdatedEvent
@@ -1032,6 +1050,7 @@ BY_TYPE: dict[str, type[WebhookEvent]] = {
     "customer.signed_in": CustomerSignedInEvent,
     "customer.sign_in_failed": CustomerSignInFailedEvent,
     "customer.signed_out": CustomerSignedOutEvent,
+    "customer.stepped_up": CustomerSteppedUpEvent,
     "customer.locked": CustomerLockedEvent,
     "customer.unlocked": CustomerUnlockedEvent,
     "customer.email_verified": CustomerEmailVerifiedEvent,
@@ -1044,6 +1063,7 @@ BY_TYPE: dict[str, type[WebhookEvent]] = {
     "customer.session_revoked": CustomerSessionRevokedEvent,
     "customer.sign_in_denied": CustomerSignInDeniedEvent,
     "customer.impersonated": CustomerImpersonatedEvent,
+    "customer.terms_accepted": CustomerTermsAcceptedEvent,
     "customer.banned": CustomerBannedEvent,
     "customer.unbanned": CustomerUnbannedEvent,
     "customer.updated": CustomerUpdatedEvent,

@@ -69,6 +69,15 @@ class CallWebhookDict(TypedDict):
     """The URL."""
 
 
+class CodeVerificationDict(TypedDict):
+    """The code from the mail, and the id of the challenge that was returned when the code was requested."""
+
+    challengeId: str
+    """Id of the challenge. Send it back with the code."""
+    code: str
+    """Six digits, such as `123456`."""
+
+
 ConditionDict = TypedDict(
     "ConditionDict",
     {
@@ -386,6 +395,15 @@ class PageTextsChangeDict(TypedDict):
     """A line in the foot of all pages, such as the name of the company."""
 
 
+class PasskeySignInDict(TypedDict):
+    """The assertion that the browser returned."""
+
+    challengeId: str
+    """Id of the challenge. Send it back with the code."""
+    credential: Mapping[str, Any]
+    """Result of the browser's `navigator.credentials`, as JSON."""
+
+
 class PlanFeatureDict(TypedDict):
     """A feature of a plan."""
 
@@ -606,16 +624,30 @@ class SignInChangeDict(TypedDict):
     """URL of your terms of service, in the foot of pages."""
     helpUrl: NotRequired[str | None]
     """Links in the foot of hosted pages."""
+    termsVersion: NotRequired[str | None]
+    """The current version of the terms at `termsUrl` and of the privacy policy."""
+    requireTerms: NotRequired[bool]
+    """Whether customers must accept the current version of the terms: when they sign up, and at the next sign-in
+    after the version has changed. Requires `termsUrl` and `termsVersion`.
+    """
     requireSso: NotRequired[bool]
     """Whether all customers must use single sign-on. Requires a working connection."""
     requireMfa: NotRequired[bool]
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
+    rememberedDeviceDays: NotRequired[int | None]
+    """For how many days customers may choose not to be asked for the second factor on a device again; null, the
+    default, for never. Has no effect where the project or an organization requires a second factor.
+    """
     tokenClaims: NotRequired[types.TokenClaimsChange | TokenClaimsChangeDict | None]
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
     accountDeletion: NotRequired[bool]
     """Whether customers can delete their accounts themselves; true by default."""
     clientRegistration: NotRequired[Literal["OFF", "OPEN", "TOKEN"] | str]
     """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
+    clientMetadataDocuments: NotRequired[bool]
+    """Whether the id of a client of the OpenID provider can be the URL of a document with its metadata, so that
+    clients need not be registered.
+    """
 
 
 class ThemeChangeDict(TypedDict):

@@ -582,8 +582,10 @@ class NotFound(NotFoundError):
     """`not_found` (404): There is no operation at this path."""
 
 
-class NotFresh(ForbiddenError):
-    """`not_fresh` (403): This requires a sign-in within the last hour: sign in again, then repeat the request."""
+class NotFresh(UnauthorizedError):
+    """`not_fresh` (401): This requires that you have authenticated within the last hour, with the second factor if
+    you have one: use `POST …/auth/step-up` or sign in again, then repeat the request.
+    """
 
 
 class NotRetriable(ConflictError):
@@ -749,6 +751,10 @@ class PublicClientHasNoSecret(ConflictError):
 
 class RefreshTokenInvalid(UnauthorizedError):
     """`refresh_token_invalid` (401): This refresh token is unknown, has expired or was already used; sign in again."""
+
+
+class RememberedDeviceMissing(NotFoundError):
+    """`remembered_device_missing` (404): There is no such remembered device."""
 
 
 class RenderFailed(UnprocessableEntityError):
@@ -941,6 +947,12 @@ class SsoUnavailable(ConflictError):
     """
 
 
+class StepUpMethodNotAllowed(ForbiddenError):
+    """`step_up_method_not_allowed` (403): This is not enough for this session. Use one of `methods` of `GET
+    …/auth/step-up`; if it is empty, sign in again.
+    """
+
+
 class SubjectMissing(NotFoundError):
     """`subject_missing` (404): There is no such customer."""
 
@@ -982,6 +994,12 @@ class TemplateMissing(NotFoundError):
 class TemplateTooExpensive(UnprocessableEntityError):
     """`template_too_expensive` (422): Rendering takes too much time or memory; simplify the template or its
     variables (template_too_expensive).
+    """
+
+
+class TermsNotAccepted(UnprocessableEntityError):
+    """`terms_not_accepted` (422): The current version of the terms was not accepted. Show the person the terms, and
+    send the version that they have accepted as `acceptedTerms`; `next` has the current one.
     """
 
 
@@ -1300,6 +1318,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "provider_trouble": ProviderTrouble,
     "public_client_has_no_secret": PublicClientHasNoSecret,
     "refresh_token_invalid": RefreshTokenInvalid,
+    "remembered_device_missing": RememberedDeviceMissing,
     "render_failed": RenderFailed,
     "rendering_away": RenderingAway,
     "rendering_busy": RenderingBusy,
@@ -1341,6 +1360,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "sso_still_required": SsoStillRequired,
     "sso_test_invalid": SsoTestInvalid,
     "sso_unavailable": SsoUnavailable,
+    "step_up_method_not_allowed": StepUpMethodNotAllowed,
     "subject_missing": SubjectMissing,
     "suppression_missing": SuppressionMissing,
     "svg_not_accepted": SvgNotAccepted,
@@ -1350,6 +1370,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "template_in_use": TemplateInUse,
     "template_missing": TemplateMissing,
     "template_too_expensive": TemplateTooExpensive,
+    "terms_not_accepted": TermsNotAccepted,
     "too_many_addresses": TooManyAddresses,
     "too_many_assets": TooManyAssets,
     "too_many_audiences": TooManyAudiences,

@@ -401,6 +401,7 @@ if TYPE_CHECKING:
     SsoConnectionWithOrganizationOnNewSubject: TypeAlias = Literal["HOLD", "REFUSE"] | str
     SsoTraceKind: TypeAlias = Literal["LOGOUT", "SIGN_ON", "TEST"] | str
     SsoTraceOutcome: TypeAlias = Literal["ACCEPTED", "REFUSED"] | str
+    StepUpOptionsMethods: TypeAlias = Literal["EMAIL_CODE", "PASSKEY", "PASSWORD", "RECOVERY_CODE", "TOTP"] | str
     SuppressionReason: TypeAlias = Literal["BOUNCE", "COMPLAINT", "MANUAL", "UNSUBSCRIBE"] | str
     TemplateEngine: TypeAlias = Literal["minijinja", "none"] | str
     TemplateVersionEngine: TypeAlias = Literal["minijinja", "none"] | str
@@ -585,6 +586,7 @@ else:
     SsoConnectionWithOrganizationOnNewSubject = str
     SsoTraceKind = str
     SsoTraceOutcome = str
+    StepUpOptionsMethods = str
     SuppressionReason = str
     TemplateEngine = str
     TemplateVersionEngine = str
@@ -721,6 +723,8 @@ class AccountExport(Record, frozen=True, kw_only=True):
     """The 50 receivers that reported the most messages."""
     connected_apps: list[OAuthConsent]
     """The apps that may use the account, and what they may do."""
+    accepted_terms: list[TermsAcceptance]
+    """The version of the terms that the person has accepted; for an account, all of them."""
     events: list[ExportedEvent]
     """Names of events, or the events."""
 
@@ -1751,6 +1755,15 @@ class ChallengeSent(Record, frozen=True, kw_only=True):
     """When it expires (UTC); null if it does not expire."""
 
 
+class CodeVerification(Record, frozen=True, kw_only=True):
+    """The code from the mail, and the id of the challenge that was returned when the code was requested."""
+
+    challenge_id: str
+    """Id of the challenge. Send it back with the code."""
+    code: str
+    """Six digits, such as `123456`."""
+
+
 class Condition(Record, frozen=True, kw_only=True, tag_field="type", tag="CONDITION"):
     """Continue with `then` if the contact matches the rules (as for audiences), otherwise with `else`."""
 
@@ -2650,7 +2663,8 @@ class CustomerSignInResult(Record, frozen=True, kw_only=True):
         `mfaEnrollmentRequired`
     too, the customer must first set up a second factor: send `mfaToken` to `mfa/enroll`, then a first code
         to
-    `mfa/enroll/confirm`.
+    `mfa/enroll/confirm`. With `termsRequired` the tokens are null, too: show the customer `terms`, then send
+    `termsToken` and the version to `terms/accept`.
     """
 
     session_id: str | None
@@ -2675,6 +2689,18 @@ class CustomerSignInResult(Record, frozen=True, kw_only=True):
     """Token that proves the first factor. Send it with the second factor."""
     mfa_methods: list[str] | None
     """Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`."""
+    remembered_device_token: str | None
+    """With `rememberDevice` at `mfa/verify`: store it on the device and send it with later sign-ins, which then
+    need no second factor. Null if devices are not remembered here.
+    """
+    remembered_device_expires_at: datetime | None
+    """When the second factor is asked for on this device again at the latest."""
+    terms_required: bool
+    """Whether the customer must accept the terms to finish the sign-in. Default: `false`."""
+    terms_token: str | None
+    """Token of the sign-in that waits for the terms. Send it with the version that was accepted."""
+    terms: RequiredTerms | None
+    """The terms that the customer must accept before the sign-in is complete; null if there are none."""
 
 
 class CustomerSignUpResult(Record, frozen=True, kw_only=True):
@@ -2702,6 +2728,18 @@ class CustomerSignUpResult(Record, frozen=True, kw_only=True):
     """Token that proves the first factor. Send it with the second factor."""
     mfa_methods: list[str] | None
     """Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`."""
+    remembered_device_token: str | None
+    """With `rememberDevice` at `mfa/verify`: store it on the device and send it with later sign-ins, which then
+    need no second factor. Null if devices are not remembered here.
+    """
+    remembered_device_expires_at: datetime | None
+    """When the second factor is asked for on this device again at the latest."""
+    terms_required: bool
+    """Whether the customer must accept the terms to finish the sign-in. Default: `false`."""
+    terms_token: str | None
+    """Token of the sign-in that waits for the terms. Send it with the version that was accepted."""
+    terms: RequiredTerms | None
+    """The terms that the customer must accept before the sign-in is complete; null if there are none."""
     challenge_id: str | None
     """Id of the challenge. Send it back with the code."""
     challenge_expires_at: datetime | None
@@ -2769,6 +2807,56 @@ class CustomerStats(Record, frozen=True, kw_only=True):
     """Number of banned customers."""
     mfa_enabled: int
     """Number of customers with a second factor."""
+
+
+class CustomerSteppedUpData(Record, frozen=True, kw_only=True):
+    """Data of `customer.stepped_up`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
+    test: bool | None = None
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
+    """
+    session_id: str
+    """Id of the session."""
+    methods: list[str]
+    """The authentication methods that were used now (`amr`, RFC 8176)."""
+    acr: str
+    """How strong the authentication of the session is since then: the claim `acr`."""
+    ip_address: str | None
+    """IP address of the customer."""
+
+
+class CustomerTermsAcceptedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.terms_accepted`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
+    test: bool | None = None
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
+    """
+    version: str
+    """The version of the terms."""
+    ip_address: str | None
+    """IP address of the customer."""
+    user_agent: str | None
+    """User agent of the customer."""
 
 
 class CustomerTokens(Record, frozen=True, kw_only=True):
@@ -4363,6 +4451,18 @@ class EnrolledSignIn(Record, frozen=True, kw_only=True):
     """Token that proves the first factor. Send it with the second factor."""
     mfa_methods: list[str] | None
     """Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`."""
+    remembered_device_token: str | None
+    """With `rememberDevice` at `mfa/verify`: store it on the device and send it with later sign-ins, which then
+    need no second factor. Null if devices are not remembered here.
+    """
+    remembered_device_expires_at: datetime | None
+    """When the second factor is asked for on this device again at the latest."""
+    terms_required: bool
+    """Whether the customer must accept the terms to finish the sign-in. Default: `false`."""
+    terms_token: str | None
+    """Token of the sign-in that waits for the terms. Send it with the version that was accepted."""
+    terms: RequiredTerms | None
+    """The terms that the customer must accept before the sign-in is complete; null if there are none."""
     recovery_codes: list[str]
     """Each can be used once instead of a code of the authenticator app."""
 
@@ -5306,6 +5406,21 @@ class MyPermissions(Record, frozen=True, kw_only=True):
     """The active organization of the access token; null without one."""
 
 
+class MyRememberedDevice(Record, frozen=True, kw_only=True):
+    """A device on which you are not asked for the second factor."""
+
+    id: str
+    """Unique identifier. Treat it as an opaque string."""
+    user_agent: str
+    """`User-Agent` header of the request."""
+    ip_address: str
+    """IP address of the client."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    expires_at: datetime
+    """When the second factor is asked for again at the latest."""
+
+
 class NewCustomer(Record, frozen=True, kw_only=True):
     """A customer to create or import: with a password, with a password hash of another system, or with neither."""
 
@@ -5387,12 +5502,14 @@ class OAuthClient(Record, frozen=True, kw_only=True):
     """Where the client publishes these keys instead; null if it does not."""
     security_profile: OAuthClientSecurityProfile
     """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
+    metadata_url: str | None
+    """The URL of the document with the client's metadata, which is its `clientId`; null for other clients."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
     client_id: str
-    """The `client_id` of OAuth: the same as `id`."""
+    """The `client_id` of OAuth: the same as `id`, or the `metadataUrl`."""
     issuer: str
     """The issuer of the project: append `/.well-known/openid-configuration` for its configuration."""
 
@@ -5440,12 +5557,14 @@ class OAuthClientWithSecret(Record, frozen=True, kw_only=True):
     """Where the client publishes these keys instead; null if it does not."""
     security_profile: OAuthClientWithSecretSecurityProfile
     """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
+    metadata_url: str | None
+    """The URL of the document with the client's metadata, which is its `clientId`; null for other clients."""
     created_at: datetime
     """When the record was created (UTC)."""
     updated_at: datetime
     """When the record was last changed (UTC)."""
     client_id: str
-    """The `client_id` of OAuth: the same as `id`."""
+    """The `client_id` of OAuth: the same as `id`, or the `metadataUrl`."""
     issuer: str
     """The issuer of the project: append `/.well-known/openid-configuration` for its configuration."""
     client_secret: str | None
@@ -5941,6 +6060,15 @@ class PasskeyOptions(Record, frozen=True, kw_only=True):
     """Options for the browser's `navigator.credentials`, as defined by WebAuthn."""
 
 
+class PasskeySignIn(Record, frozen=True, kw_only=True):
+    """The assertion that the browser returned."""
+
+    challenge_id: str
+    """Id of the challenge. Send it back with the code."""
+    credential: dict[str, Any]
+    """Result of the browser's `navigator.credentials`, as JSON."""
+
+
 class Permission(Record, frozen=True, kw_only=True):
     """A permission that roles can grant."""
 
@@ -6323,6 +6451,17 @@ class ReputationThresholds(Record, frozen=True, kw_only=True):
     """The thresholds of the rate of hard bounces."""
     complaints: RateThresholds
     """The thresholds of the rate of complaints."""
+
+
+class RequiredTerms(Record, frozen=True, kw_only=True):
+    """The terms that a project's customers must accept."""
+
+    version: str
+    """What to send as `acceptedTerms`."""
+    terms_url: str | None
+    """URL of your terms of service, in the foot of pages."""
+    privacy_url: str | None
+    """URL of your privacy policy, in the foot of pages."""
 
 
 class Role(Record, frozen=True, kw_only=True):
@@ -6764,16 +6903,30 @@ class SignInChange(Record, frozen=True, kw_only=True):
     """URL of your terms of service, in the foot of pages."""
     help_url: str | None | UnsetType = UNSET
     """Links in the foot of hosted pages."""
+    terms_version: str | None | UnsetType = UNSET
+    """The current version of the terms at `termsUrl` and of the privacy policy."""
+    require_terms: bool | UnsetType = UNSET
+    """Whether customers must accept the current version of the terms: when they sign up, and at the next sign-in
+    after the version has changed. Requires `termsUrl` and `termsVersion`.
+    """
     require_sso: bool | UnsetType = UNSET
     """Whether all customers must use single sign-on. Requires a working connection."""
     require_mfa: bool | UnsetType = UNSET
     """Whether all customers must sign in with a second factor; customers without one must set it up first."""
+    remembered_device_days: int | None | UnsetType = UNSET
+    """For how many days customers may choose not to be asked for the second factor on a device again; null, the
+    default, for never. Has no effect where the project or an organization requires a second factor.
+    """
     token_claims: TokenClaimsChange | None | UnsetType = UNSET
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
     account_deletion: bool | UnsetType = UNSET
     """Whether customers can delete their accounts themselves; true by default."""
     client_registration: SignInChangeClientRegistration | UnsetType = UNSET
     """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
+    client_metadata_documents: bool | UnsetType = UNSET
+    """Whether the id of a client of the OpenID provider can be the URL of a document with its metadata, so that
+    clients need not be registered.
+    """
 
 
 class SignInHook(Record, frozen=True, kw_only=True):
@@ -6950,11 +7103,21 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     """URL of your terms of service, in the foot of pages."""
     help_url: str | None
     """Links in the foot of hosted pages."""
+    terms_version: str | None
+    """The current version of the terms at `terms_url` and of the privacy policy."""
+    require_terms: bool
+    """Whether customers must accept the current version of the terms: when they sign up, and at the next sign-in
+    after the version has changed. Default: `false`.
+    """
     require_sso: bool
     """Whether all customers can sign in only by the single sign-on of an organization. Default: `false`."""
     require_mfa: bool
     """Whether all customers must sign in with a second factor; customers without one must set it up first. Default:
     `false`.
+    """
+    remembered_device_days: int | None
+    """For how many days customers may choose not to be asked for the second factor on a device again; null for
+    never. Has no effect for customers of whom the project or an organization requires a second factor.
     """
     token_claims: TokenClaimSettings
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
@@ -6963,6 +7126,10 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     client_registration: SignInSettingsClientRegistration
     """Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial
     access token. OPEN: whoever can reach this server can register clients. Default: `"OFF"`.
+    """
+    client_metadata_documents: bool
+    """Whether the id of a client of the OpenID provider can be the URL of a document with its metadata, so that
+    clients need not be registered. Default: `false`.
     """
     hooks: list[SignInSettingsHooks]
     """The kinds of active sign-in hooks. The operations on these hooks set it."""
@@ -7408,6 +7575,40 @@ class SsoTraceStep(Record, frozen=True, kw_only=True):
     """Further details, as text."""
 
 
+class StepUpOptions(Record, frozen=True, kw_only=True):
+    """How a session can authenticate again."""
+
+    acr: str
+    """How strong the authentication of the session is: `urn:postern:single-factor`, `urn:postern:multi-factor` or
+    `phr`.
+    """
+    authenticated_at: datetime
+    """When the customer has last authenticated in this session: the claim `auth_time`."""
+    methods: list[StepUpOptionsMethods]
+    """What the session accepts; empty if the customer must sign in again instead."""
+    acr_values: list[str]
+    """The levels that the session can get to with these methods, the weakest first."""
+
+
+class SteppedUpSession(Record, frozen=True, kw_only=True):
+    """A session after it has authenticated again. Its refresh token stays valid."""
+
+    session_id: str
+    """Id of the session; null if no session was started."""
+    access_token: str
+    """A new access token, with the new `auth_time`, `acr` and `amr`."""
+    access_token_expires_at: datetime
+    """When the access token expires (UTC)."""
+    acr: str
+    """How strong the authentication of the session is: `urn:postern:single-factor`, `urn:postern:multi-factor` or
+    `phr`.
+    """
+    methods: list[str]
+    """All authentication methods of the session, as in the claim `amr` (RFC 8176)."""
+    authenticated_at: datetime
+    """Now: the claim `auth_time`."""
+
+
 class Suppression(Record, frozen=True, kw_only=True):
     """An address that gets no mail from this project. With the reason UNSUBSCRIBE, it gets no marketing mail and no
     `unsubscribable` e-mails, but all other mail.
@@ -7520,6 +7721,19 @@ class TemplateVersion(Record, frozen=True, kw_only=True):
     """Who created the version: the e-mail address of a developer or the name of an API key."""
     created_at: datetime
     """When the record was created (UTC)."""
+
+
+class TermsAcceptance(Record, frozen=True, kw_only=True):
+    """A version of the project's terms that a customer has accepted."""
+
+    version: str
+    """The version of the terms, as the project's settings had it."""
+    accepted_at: datetime
+    """When it was accepted (UTC); null if it was not accepted."""
+    ip_address: str
+    """IP address of the client."""
+    user_agent: str
+    """`User-Agent` header of the request."""
 
 
 class ThemeChange(Record, frozen=True, kw_only=True):

@@ -3078,6 +3078,71 @@ class AsyncAuthPasskeys:
             timeout=timeout,
         )
 
+    async def begin_step_up(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.PasskeyOptions:
+        """Begin to authenticate again with one of your passkeys: pass `options` to `navigator.credentials.get`.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            StepUpMethodNotAllowed
+        """
+        return await self._client._call(operations.BEGIN_PASSKEY_STEP_UP, (), project=project, timeout=timeout)
+
+
+class AsyncAuthRememberedDevices:
+    """The methods of `client.auth.remembered_devices`."""
+
+    def __init__(self, client: AsyncTransport) -> None:
+        self._client = client
+
+    async def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.MyRememberedDevice]:
+        """The devices on which you are not asked for the second factor, newest first.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return await self._client._call(operations.LIST_REMEMBERED_DEVICES, (), project=project, timeout=timeout)
+
+    async def delete(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Ask for the second factor on this device again.
+
+        Its sessions continue.
+
+        Credentials: customer.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RememberedDeviceMissing
+        """
+        return await self._client._call(operations.FORGET_REMEMBERED_DEVICE, (id,), project=project, timeout=timeout)
+
 
 class AsyncAuthSessions:
     """The methods of `client.auth.sessions`."""
@@ -6231,6 +6296,11 @@ class AsyncAuth:
         return AsyncAuthPasskeys(self._client)
 
     @cached_property
+    def remembered_devices(self) -> AsyncAuthRememberedDevices:
+        """Methods of `client.auth.remembered_devices`."""
+        return AsyncAuthRememberedDevices(self._client)
+
+    @cached_property
     def sessions(self) -> AsyncAuthSessions:
         """Methods of `client.auth.sessions`."""
         return AsyncAuthSessions(self._client)
@@ -6398,6 +6468,7 @@ class AsyncAuth:
         email: str,
         password: str | None | NotGiven = NOT_GIVEN,
         name: str | None | NotGiven = NOT_GIVEN,
+        accepted_terms: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignUpResult:
@@ -6413,6 +6484,8 @@ class AsyncAuth:
             email: E-mail address.
             password: Password. A new password must have at least 8 characters.
             name: Display name.
+            accepted_terms: The version of the terms that the person has accepted. Required if the project's
+                setting `requireTerms` is on.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6427,11 +6500,12 @@ class AsyncAuth:
             SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
+            TermsNotAccepted
         """
         return await self._client._call(
             operations.SIGN_UP_CUSTOMER,
             (),
-            body={"email": email, "password": password, "name": name},
+            body={"email": email, "password": password, "name": name, "acceptedTerms": accepted_terms},
             project=project,
             timeout=timeout,
         )
@@ -6507,6 +6581,7 @@ class AsyncAuth:
         *,
         email: str,
         password: str,
+        remembered_device_token: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -6521,6 +6596,7 @@ class AsyncAuth:
         Args:
             email: E-mail address.
             password: Password. A new password must have at least 8 characters.
+            remembered_device_token: The `rememberedDeviceToken` that `mfa/verify` has returned on this device.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6538,7 +6614,7 @@ class AsyncAuth:
         return await self._client._call(
             operations.SIGN_IN_CUSTOMER,
             (),
-            body={"email": email, "password": password},
+            body={"email": email, "password": password, "rememberedDeviceToken": remembered_device_token},
             project=project,
             timeout=timeout,
         )
@@ -6576,6 +6652,7 @@ class AsyncAuth:
         *,
         challenge_id: str,
         code: str,
+        remembered_device_token: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -6591,6 +6668,7 @@ class AsyncAuth:
         Args:
             challenge_id: Id of the challenge. Send it back with the code.
             code: Six digits, such as `123456`.
+            remembered_device_token: The `rememberedDeviceToken` that `mfa/verify` has returned on this device.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6607,7 +6685,7 @@ class AsyncAuth:
         return await self._client._call(
             operations.SIGN_IN_WITH_CODE,
             (),
-            body={"challengeId": challenge_id, "code": code},
+            body={"challengeId": challenge_id, "code": code, "rememberedDeviceToken": remembered_device_token},
             project=project,
             timeout=timeout,
         )
@@ -6650,6 +6728,7 @@ class AsyncAuth:
         self,
         *,
         token: str,
+        remembered_device_token: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -6664,6 +6743,7 @@ class AsyncAuth:
 
         Args:
             token: Token from the link in the mail.
+            remembered_device_token: The `rememberedDeviceToken` that `mfa/verify` has returned on this device.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6678,7 +6758,50 @@ class AsyncAuth:
             SsoRequired
         """
         return await self._client._call(
-            operations.SIGN_IN_WITH_LINK, (), body={"token": token}, project=project, timeout=timeout
+            operations.SIGN_IN_WITH_LINK,
+            (),
+            body={"token": token, "rememberedDeviceToken": remembered_device_token},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def accept_terms(
+        self,
+        *,
+        terms_token: str,
+        accepted_terms: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Accept the terms that a sign-in requires (`termsRequired`), and continue the sign-in.
+
+        The token works once, within ten minutes. If the version has changed since, the response is 422 and names
+        the current one, and the token stays valid.
+
+        Credentials: anonymous, publishable key, secret key.
+
+        Args:
+            terms_token: Token of the sign-in that waits for the terms. Send it with the version that was
+                accepted.
+            accepted_terms: The version of the terms, such as `2026-07-01`: one line of at most 64 characters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            HookFailed
+            HookRefused
+            SignInBlocked
+            SignInMethodNotAllowed
+            SsoRequired
+            TermsNotAccepted
+        """
+        return await self._client._call(
+            operations.ACCEPT_TERMS,
+            (),
+            body={"termsToken": terms_token, "acceptedTerms": accepted_terms},
+            project=project,
+            timeout=timeout,
         )
 
     async def request_password_reset(
@@ -6961,6 +7084,7 @@ class AsyncAuth:
         mfa_token: str,
         code: str | None | NotGiven = NOT_GIVEN,
         recovery_code: str | None | NotGiven = NOT_GIVEN,
+        remember_device: bool | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -6975,6 +7099,8 @@ class AsyncAuth:
             mfa_token: Token that proves the first factor. Send it with the second factor.
             code: One-time code from the authenticator app or from the mail.
             recovery_code: A recovery code, instead of `code`.
+            remember_device: Whether not to ask for the second factor on this device again for the days that the
+                project allows (`rememberedDeviceDays`). Default: `false`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6990,10 +7116,105 @@ class AsyncAuth:
         return await self._client._call(
             operations.VERIFY_SECOND_FACTOR,
             (),
-            body={"mfaToken": mfa_token, "code": code, "recoveryCode": recovery_code},
+            body={
+                "mfaToken": mfa_token,
+                "code": code,
+                "recoveryCode": recovery_code,
+                "rememberDevice": remember_device,
+            },
             project=project,
             timeout=timeout,
         )
+
+    async def get_step_up_options(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.StepUpOptions:
+        """How you can authenticate again in this session, without signing in.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return await self._client._call(operations.GET_STEP_UP_OPTIONS, (), project=project, timeout=timeout)
+
+    async def step_up(
+        self,
+        *,
+        password: str | None | NotGiven = NOT_GIVEN,
+        email_code: types.CodeVerification | params.CodeVerificationDict | None | NotGiven = NOT_GIVEN,
+        code: str | None | NotGiven = NOT_GIVEN,
+        recovery_code: str | None | NotGiven = NOT_GIVEN,
+        passkey: types.PasskeySignIn | params.PasskeySignInDict | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SteppedUpSession:
+        """Authenticate again in this session, for what needs a recent or a stronger authentication.
+
+        Returns an access token with the new `auth_time`, `acr` and `amr`; the refresh token stays valid. The
+        limits on failures are those of a sign-in. A customer with a second factor, or a session that was begun
+        with one, needs that: a password is not enough. With a code of the authenticator app, a session whose
+        sign-in did not ask for it becomes `urn:postern:multi-factor`; with a passkey that verifies its user, any
+        session becomes `phr`.
+
+        Credentials: customer.
+
+        Args:
+            password: Password. A new password must have at least 8 characters.
+            email_code: The code that `step-up/email-code` has mailed.
+            code: The code that the authenticator app shows.
+            recovery_code: A recovery code, instead of `code`.
+            passkey: The assertion for the options of `step-up/passkey-options`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            HookFailed
+            HookRefused
+            RefreshTokenInvalid
+            SignInFailed
+            SignInLocked
+            StepUpMethodNotAllowed
+        """
+        return await self._client._call(
+            operations.STEP_UP,
+            (),
+            body={
+                "password": password,
+                "emailCode": email_code,
+                "code": code,
+                "recoveryCode": recovery_code,
+                "passkey": passkey,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    async def request_step_up_code(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ChallengeSent:
+        """Mail a code to your address, with which this session can authenticate again.
+
+        It is valid for 10 minutes and 5 tries.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            StepUpMethodNotAllowed
+        """
+        return await self._client._call(operations.REQUEST_STEP_UP_CODE, (), project=project, timeout=timeout)
 
     async def start_provider_sign_in(
         self,
@@ -7048,6 +7269,7 @@ class AsyncAuth:
         *,
         code: str,
         code_verifier: str | None | NotGiven = NOT_GIVEN,
+        remembered_device_token: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -7061,6 +7283,7 @@ class AsyncAuth:
             code: Authorization code from the redirect.
             code_verifier: Required, except for a single sign-on that the app did not begin: the project's server
                 exchanges such a code with its secret key.
+            remembered_device_token: The `rememberedDeviceToken` that `mfa/verify` has returned on this device.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -7075,7 +7298,7 @@ class AsyncAuth:
         return await self._client._call(
             operations.EXCHANGE_AUTHORIZATION_CODE,
             (),
-            body={"code": code, "codeVerifier": code_verifier},
+            body={"code": code, "codeVerifier": code_verifier, "rememberedDeviceToken": remembered_device_token},
             project=project,
             timeout=timeout,
         )
@@ -7087,7 +7310,7 @@ class AsyncAuth:
         timeout: float | None = None,
     ) -> types.AccountExport:
         """A copy of everything that is kept about your account: profile, addresses, ways to sign in, sessions,
-        organizations, connected apps, and the newest 1,000 events.
+        organizations, connected apps, accepted terms, and the newest 1,000 events.
 
         No passwords, keys or codes.
 
@@ -9738,6 +9961,29 @@ class AsyncCustomers:
             project=project,
             timeout=timeout,
         )
+
+    async def list_accepted_terms(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.TermsAcceptance]:
+        """The versions of the terms that a customer has accepted, the latest first; at most 100.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return await self._client._call(operations.LIST_ACCEPTED_TERMS, (id,), project=project, timeout=timeout)
 
     async def impersonate(
         self,
@@ -12819,11 +13065,12 @@ class AsyncOauth:
         """Register a client by itself (RFC 7591), if the project's `signIn.clientRegistration` allows it.
 
         Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method`
-        (`none`, `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`,
-        `client_uri`, `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are ignored. With
-        `TOKEN`, an initial access token in the `Authorization` header is required. The response has what was
-        registered. The client uses the authorization code flow with PKCE, customers are asked for their consent,
-        and it is deleted if it is not used for 45 days, or on the first day.
+        (`none`, `client_secret_basic`, `client_secret_post` or `private_key_jwt`, with `jwks` or `jwks_uri`),
+        `grant_types`, `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri` and
+        `dpop_bound_access_tokens`; other members are ignored. With `TOKEN`, an initial access token in the
+        `Authorization` header is required. The response has what was registered. The client uses the
+        authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not
+        used for 45 days, or on the first day.
 
         Args:
             project: Project id, if not that of the client.
@@ -12902,6 +13149,8 @@ class AsyncOauth:
         dpop_jkt: str | NotGiven = NOT_GIVEN,
         request_uri: str | NotGiven = NOT_GIVEN,
         prompt: str | NotGiven = NOT_GIVEN,
+        acr_values: str | NotGiven = NOT_GIVEN,
+        claims: str | NotGiven = NOT_GIVEN,
         max_age: str | NotGiven = NOT_GIVEN,
         login_hint: str | NotGiven = NOT_GIVEN,
         id_token_hint: str | NotGiven = NOT_GIVEN,
@@ -12929,6 +13178,9 @@ class AsyncOauth:
             request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
                 `client_id`.
             prompt: `none`, or `login`, `consent`, `select_account` or `create`.
+            acr_values: Levels of authentication, the preferred one first, separated by spaces; see
+                `acr_values_supported`.
+            claims: JSON object of claims; it can make `acr` of the ID token essential.
             max_age: Maximum age of the sign-in, in seconds.
             login_hint: E-mail address to enter into the sign-in page.
             id_token_hint: ID token of the customer who should be signed in.
@@ -12953,6 +13205,8 @@ class AsyncOauth:
                 "dpop_jkt": dpop_jkt,
                 "request_uri": request_uri,
                 "prompt": prompt,
+                "acr_values": acr_values,
+                "claims": claims,
                 "max_age": max_age,
                 "login_hint": login_hint,
                 "id_token_hint": id_token_hint,
@@ -13037,6 +13291,102 @@ class AsyncOauth:
             operations.DECIDE_CONSENT,
             (),
             body={"token": token, "session": session, "decision": decision},
+            project=project,
+            timeout=timeout,
+        )
+
+    async def submit_step_up(
+        self,
+        *,
+        token: str | NotGiven = NOT_GIVEN,
+        session: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        decision: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The form of the page that asks for a second factor or a passkey: authenticate again in the session of the
+        browser, and go on with the authorization request.
+
+        The session stays the same.
+
+        Args:
+            token: Token of the authorization request, from the page.
+            session: Id of the session that the page was shown to.
+            code: Code of the authenticator app, or a recovery code.
+            challenge_id: Id of the challenge for the passkey.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            decision: `cancel` to return to the client without.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            HookFailed
+            HookRefused
+            RefreshTokenInvalid
+            SignInFailed
+            SignInLocked
+            StepUpMethodNotAllowed
+        """
+        return await self._client._call(
+            operations.STEP_UP_BY_PAGE,
+            (),
+            body={
+                "token": token,
+                "session": session,
+                "code": code,
+                "challengeId": challenge_id,
+                "credential": credential,
+                "decision": decision,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    async def passkey_options_for_step_up(
+        self,
+        *,
+        token: str | NotGiven = NOT_GIVEN,
+        session: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        decision: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.PasskeyOptions:
+        """WebAuthn options for the script of the page: for a passkey of the customer who is signed in.
+
+        WebAuthn options for the script of the page: for a passkey of the customer who is signed in
+
+        Args:
+            token: Token of the authorization request, from the page.
+            session: Id of the session that the page was shown to.
+            code: Code of the authenticator app, or a recovery code.
+            challenge_id: Id of the challenge for the passkey.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            decision: `cancel` to return to the client without.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            StepUpMethodNotAllowed
+        """
+        return await self._client._call(
+            operations.PASSKEY_OPTIONS_FOR_STEP_UP,
+            (),
+            body={
+                "token": token,
+                "session": session,
+                "code": code,
+                "challengeId": challenge_id,
+                "credential": credential,
+                "decision": decision,
+            },
             project=project,
             timeout=timeout,
         )
@@ -13126,6 +13476,8 @@ class AsyncOauth:
         dpop_jkt: str | NotGiven = NOT_GIVEN,
         request_uri: str | NotGiven = NOT_GIVEN,
         prompt: str | NotGiven = NOT_GIVEN,
+        acr_values: str | NotGiven = NOT_GIVEN,
+        claims: str | NotGiven = NOT_GIVEN,
         max_age: str | NotGiven = NOT_GIVEN,
         login_hint: str | NotGiven = NOT_GIVEN,
         id_token_hint: str | NotGiven = NOT_GIVEN,
@@ -13156,6 +13508,9 @@ class AsyncOauth:
             request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
                 `client_id`.
             prompt: `none`, or `login`, `consent`, `select_account` or `create`.
+            acr_values: Levels of authentication, the preferred one first, separated by spaces; see
+                `acr_values_supported`.
+            claims: JSON object of claims; it can make `acr` of the ID token essential.
             max_age: Maximum age of the sign-in, in seconds.
             login_hint: E-mail address to enter into the sign-in page.
             id_token_hint: ID token of the customer who should be signed in.
@@ -13184,6 +13539,8 @@ class AsyncOauth:
                 "dpop_jkt": dpop_jkt,
                 "request_uri": request_uri,
                 "prompt": prompt,
+                "acr_values": acr_values,
+                "claims": claims,
                 "max_age": max_age,
                 "login_hint": login_hint,
                 "id_token_hint": id_token_hint,
@@ -14545,12 +14902,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14568,12 +14929,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14592,12 +14957,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -14715,12 +15084,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14739,12 +15112,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14771,12 +15148,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -14809,12 +15190,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14831,12 +15216,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14852,6 +15241,7 @@ class AsyncPages:
             SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
+            TermsNotAccepted
         """
         return await self._client._call(
             operations.SIGN_UP_BY_PAGE,
@@ -14864,12 +15254,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -14886,12 +15280,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14908,12 +15306,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14934,12 +15336,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -14956,12 +15362,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14978,12 +15388,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15008,12 +15422,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15030,12 +15448,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15052,12 +15474,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15077,12 +15503,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15099,12 +15529,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15123,12 +15557,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15147,12 +15585,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15169,12 +15611,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15191,12 +15637,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15222,12 +15672,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15244,12 +15698,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15266,12 +15724,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15296,12 +15758,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15335,12 +15801,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15357,12 +15827,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15388,12 +15862,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15410,12 +15888,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15432,12 +15914,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15456,12 +15942,118 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
+                "switch": switch,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    async def terms(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The page that asks to accept the terms, with the `termsToken` of a sign-in that returned `termsRequired`.
+
+        Also takes the parameters of `pages/sign-in`, with a new `codeChallenge`.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return await self._client._call(operations.TERMS_PAGE, (), project=project, timeout=timeout)
+
+    async def submit_terms(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Accept the terms, and continue the sign-in.
+
+        Accept the terms, and continue the sign-in
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            HookFailed
+            HookRefused
+            SignInBlocked
+            SignInMethodNotAllowed
+            SsoRequired
+            TermsNotAccepted
+        """
+        return await self._client._call(
+            operations.ACCEPT_TERMS_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15498,12 +16090,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15520,12 +16116,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15547,12 +16147,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15569,12 +16173,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15591,12 +16199,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15622,12 +16234,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15644,12 +16260,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15666,12 +16286,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15692,12 +16316,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15714,12 +16342,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15736,12 +16368,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15760,12 +16396,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15798,12 +16438,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15820,12 +16464,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15845,12 +16493,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15887,12 +16539,16 @@ class AsyncPages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15909,12 +16565,16 @@ class AsyncPages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15936,12 +16596,16 @@ class AsyncPages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,

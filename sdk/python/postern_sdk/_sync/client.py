@@ -3070,6 +3070,71 @@ class AuthPasskeys:
             timeout=timeout,
         )
 
+    def begin_step_up(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.PasskeyOptions:
+        """Begin to authenticate again with one of your passkeys: pass `options` to `navigator.credentials.get`.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            StepUpMethodNotAllowed
+        """
+        return self._client._call(operations.BEGIN_PASSKEY_STEP_UP, (), project=project, timeout=timeout)
+
+
+class AuthRememberedDevices:
+    """The methods of `client.auth.remembered_devices`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.MyRememberedDevice]:
+        """The devices on which you are not asked for the second factor, newest first.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.LIST_REMEMBERED_DEVICES, (), project=project, timeout=timeout)
+
+    def delete(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Ask for the second factor on this device again.
+
+        Its sessions continue.
+
+        Credentials: customer.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            RememberedDeviceMissing
+        """
+        return self._client._call(operations.FORGET_REMEMBERED_DEVICE, (id,), project=project, timeout=timeout)
+
 
 class AuthSessions:
     """The methods of `client.auth.sessions`."""
@@ -6217,6 +6282,11 @@ class Auth:
         return AuthPasskeys(self._client)
 
     @cached_property
+    def remembered_devices(self) -> AuthRememberedDevices:
+        """Methods of `client.auth.remembered_devices`."""
+        return AuthRememberedDevices(self._client)
+
+    @cached_property
     def sessions(self) -> AuthSessions:
         """Methods of `client.auth.sessions`."""
         return AuthSessions(self._client)
@@ -6384,6 +6454,7 @@ class Auth:
         email: str,
         password: str | None | NotGiven = NOT_GIVEN,
         name: str | None | NotGiven = NOT_GIVEN,
+        accepted_terms: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignUpResult:
@@ -6399,6 +6470,8 @@ class Auth:
             email: E-mail address.
             password: Password. A new password must have at least 8 characters.
             name: Display name.
+            accepted_terms: The version of the terms that the person has accepted. Required if the project's
+                setting `requireTerms` is on.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6413,11 +6486,12 @@ class Auth:
             SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
+            TermsNotAccepted
         """
         return self._client._call(
             operations.SIGN_UP_CUSTOMER,
             (),
-            body={"email": email, "password": password, "name": name},
+            body={"email": email, "password": password, "name": name, "acceptedTerms": accepted_terms},
             project=project,
             timeout=timeout,
         )
@@ -6493,6 +6567,7 @@ class Auth:
         *,
         email: str,
         password: str,
+        remembered_device_token: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -6507,6 +6582,7 @@ class Auth:
         Args:
             email: E-mail address.
             password: Password. A new password must have at least 8 characters.
+            remembered_device_token: The `rememberedDeviceToken` that `mfa/verify` has returned on this device.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6524,7 +6600,7 @@ class Auth:
         return self._client._call(
             operations.SIGN_IN_CUSTOMER,
             (),
-            body={"email": email, "password": password},
+            body={"email": email, "password": password, "rememberedDeviceToken": remembered_device_token},
             project=project,
             timeout=timeout,
         )
@@ -6562,6 +6638,7 @@ class Auth:
         *,
         challenge_id: str,
         code: str,
+        remembered_device_token: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -6577,6 +6654,7 @@ class Auth:
         Args:
             challenge_id: Id of the challenge. Send it back with the code.
             code: Six digits, such as `123456`.
+            remembered_device_token: The `rememberedDeviceToken` that `mfa/verify` has returned on this device.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6593,7 +6671,7 @@ class Auth:
         return self._client._call(
             operations.SIGN_IN_WITH_CODE,
             (),
-            body={"challengeId": challenge_id, "code": code},
+            body={"challengeId": challenge_id, "code": code, "rememberedDeviceToken": remembered_device_token},
             project=project,
             timeout=timeout,
         )
@@ -6636,6 +6714,7 @@ class Auth:
         self,
         *,
         token: str,
+        remembered_device_token: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -6650,6 +6729,7 @@ class Auth:
 
         Args:
             token: Token from the link in the mail.
+            remembered_device_token: The `rememberedDeviceToken` that `mfa/verify` has returned on this device.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6664,7 +6744,50 @@ class Auth:
             SsoRequired
         """
         return self._client._call(
-            operations.SIGN_IN_WITH_LINK, (), body={"token": token}, project=project, timeout=timeout
+            operations.SIGN_IN_WITH_LINK,
+            (),
+            body={"token": token, "rememberedDeviceToken": remembered_device_token},
+            project=project,
+            timeout=timeout,
+        )
+
+    def accept_terms(
+        self,
+        *,
+        terms_token: str,
+        accepted_terms: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CustomerSignInResult:
+        """Accept the terms that a sign-in requires (`termsRequired`), and continue the sign-in.
+
+        The token works once, within ten minutes. If the version has changed since, the response is 422 and names
+        the current one, and the token stays valid.
+
+        Credentials: anonymous, publishable key, secret key.
+
+        Args:
+            terms_token: Token of the sign-in that waits for the terms. Send it with the version that was
+                accepted.
+            accepted_terms: The version of the terms, such as `2026-07-01`: one line of at most 64 characters.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            HookFailed
+            HookRefused
+            SignInBlocked
+            SignInMethodNotAllowed
+            SsoRequired
+            TermsNotAccepted
+        """
+        return self._client._call(
+            operations.ACCEPT_TERMS,
+            (),
+            body={"termsToken": terms_token, "acceptedTerms": accepted_terms},
+            project=project,
+            timeout=timeout,
         )
 
     def request_password_reset(
@@ -6947,6 +7070,7 @@ class Auth:
         mfa_token: str,
         code: str | None | NotGiven = NOT_GIVEN,
         recovery_code: str | None | NotGiven = NOT_GIVEN,
+        remember_device: bool | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -6961,6 +7085,8 @@ class Auth:
             mfa_token: Token that proves the first factor. Send it with the second factor.
             code: One-time code from the authenticator app or from the mail.
             recovery_code: A recovery code, instead of `code`.
+            remember_device: Whether not to ask for the second factor on this device again for the days that the
+                project allows (`rememberedDeviceDays`). Default: `false`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -6976,10 +7102,105 @@ class Auth:
         return self._client._call(
             operations.VERIFY_SECOND_FACTOR,
             (),
-            body={"mfaToken": mfa_token, "code": code, "recoveryCode": recovery_code},
+            body={
+                "mfaToken": mfa_token,
+                "code": code,
+                "recoveryCode": recovery_code,
+                "rememberDevice": remember_device,
+            },
             project=project,
             timeout=timeout,
         )
+
+    def get_step_up_options(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.StepUpOptions:
+        """How you can authenticate again in this session, without signing in.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.GET_STEP_UP_OPTIONS, (), project=project, timeout=timeout)
+
+    def step_up(
+        self,
+        *,
+        password: str | None | NotGiven = NOT_GIVEN,
+        email_code: types.CodeVerification | params.CodeVerificationDict | None | NotGiven = NOT_GIVEN,
+        code: str | None | NotGiven = NOT_GIVEN,
+        recovery_code: str | None | NotGiven = NOT_GIVEN,
+        passkey: types.PasskeySignIn | params.PasskeySignInDict | None | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.SteppedUpSession:
+        """Authenticate again in this session, for what needs a recent or a stronger authentication.
+
+        Returns an access token with the new `auth_time`, `acr` and `amr`; the refresh token stays valid. The
+        limits on failures are those of a sign-in. A customer with a second factor, or a session that was begun
+        with one, needs that: a password is not enough. With a code of the authenticator app, a session whose
+        sign-in did not ask for it becomes `urn:postern:multi-factor`; with a passkey that verifies its user, any
+        session becomes `phr`.
+
+        Credentials: customer.
+
+        Args:
+            password: Password. A new password must have at least 8 characters.
+            email_code: The code that `step-up/email-code` has mailed.
+            code: The code that the authenticator app shows.
+            recovery_code: A recovery code, instead of `code`.
+            passkey: The assertion for the options of `step-up/passkey-options`.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            HookFailed
+            HookRefused
+            RefreshTokenInvalid
+            SignInFailed
+            SignInLocked
+            StepUpMethodNotAllowed
+        """
+        return self._client._call(
+            operations.STEP_UP,
+            (),
+            body={
+                "password": password,
+                "emailCode": email_code,
+                "code": code,
+                "recoveryCode": recovery_code,
+                "passkey": passkey,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def request_step_up_code(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ChallengeSent:
+        """Mail a code to your address, with which this session can authenticate again.
+
+        It is valid for 10 minutes and 5 tries.
+
+        Credentials: customer.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            StepUpMethodNotAllowed
+        """
+        return self._client._call(operations.REQUEST_STEP_UP_CODE, (), project=project, timeout=timeout)
 
     def start_provider_sign_in(
         self,
@@ -7034,6 +7255,7 @@ class Auth:
         *,
         code: str,
         code_verifier: str | None | NotGiven = NOT_GIVEN,
+        remembered_device_token: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
@@ -7047,6 +7269,7 @@ class Auth:
             code: Authorization code from the redirect.
             code_verifier: Required, except for a single sign-on that the app did not begin: the project's server
                 exchanges such a code with its secret key.
+            remembered_device_token: The `rememberedDeviceToken` that `mfa/verify` has returned on this device.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -7061,7 +7284,7 @@ class Auth:
         return self._client._call(
             operations.EXCHANGE_AUTHORIZATION_CODE,
             (),
-            body={"code": code, "codeVerifier": code_verifier},
+            body={"code": code, "codeVerifier": code_verifier, "rememberedDeviceToken": remembered_device_token},
             project=project,
             timeout=timeout,
         )
@@ -7073,7 +7296,7 @@ class Auth:
         timeout: float | None = None,
     ) -> types.AccountExport:
         """A copy of everything that is kept about your account: profile, addresses, ways to sign in, sessions,
-        organizations, connected apps, and the newest 1,000 events.
+        organizations, connected apps, accepted terms, and the newest 1,000 events.
 
         No passwords, keys or codes.
 
@@ -9714,6 +9937,29 @@ class Customers:
             project=project,
             timeout=timeout,
         )
+
+    def list_accepted_terms(
+        self,
+        id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.TermsAcceptance]:
+        """The versions of the terms that a customer has accepted, the latest first; at most 100.
+
+        Permission: `customers:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerMissing
+        """
+        return self._client._call(operations.LIST_ACCEPTED_TERMS, (id,), project=project, timeout=timeout)
 
     def impersonate(
         self,
@@ -12789,11 +13035,12 @@ class Oauth:
         """Register a client by itself (RFC 7591), if the project's `signIn.clientRegistration` allows it.
 
         Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method`
-        (`none`, `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`,
-        `client_uri`, `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are ignored. With
-        `TOKEN`, an initial access token in the `Authorization` header is required. The response has what was
-        registered. The client uses the authorization code flow with PKCE, customers are asked for their consent,
-        and it is deleted if it is not used for 45 days, or on the first day.
+        (`none`, `client_secret_basic`, `client_secret_post` or `private_key_jwt`, with `jwks` or `jwks_uri`),
+        `grant_types`, `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri` and
+        `dpop_bound_access_tokens`; other members are ignored. With `TOKEN`, an initial access token in the
+        `Authorization` header is required. The response has what was registered. The client uses the
+        authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not
+        used for 45 days, or on the first day.
 
         Args:
             project: Project id, if not that of the client.
@@ -12870,6 +13117,8 @@ class Oauth:
         dpop_jkt: str | NotGiven = NOT_GIVEN,
         request_uri: str | NotGiven = NOT_GIVEN,
         prompt: str | NotGiven = NOT_GIVEN,
+        acr_values: str | NotGiven = NOT_GIVEN,
+        claims: str | NotGiven = NOT_GIVEN,
         max_age: str | NotGiven = NOT_GIVEN,
         login_hint: str | NotGiven = NOT_GIVEN,
         id_token_hint: str | NotGiven = NOT_GIVEN,
@@ -12897,6 +13146,9 @@ class Oauth:
             request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
                 `client_id`.
             prompt: `none`, or `login`, `consent`, `select_account` or `create`.
+            acr_values: Levels of authentication, the preferred one first, separated by spaces; see
+                `acr_values_supported`.
+            claims: JSON object of claims; it can make `acr` of the ID token essential.
             max_age: Maximum age of the sign-in, in seconds.
             login_hint: E-mail address to enter into the sign-in page.
             id_token_hint: ID token of the customer who should be signed in.
@@ -12921,6 +13173,8 @@ class Oauth:
                 "dpop_jkt": dpop_jkt,
                 "request_uri": request_uri,
                 "prompt": prompt,
+                "acr_values": acr_values,
+                "claims": claims,
                 "max_age": max_age,
                 "login_hint": login_hint,
                 "id_token_hint": id_token_hint,
@@ -13005,6 +13259,102 @@ class Oauth:
             operations.DECIDE_CONSENT,
             (),
             body={"token": token, "session": session, "decision": decision},
+            project=project,
+            timeout=timeout,
+        )
+
+    def submit_step_up(
+        self,
+        *,
+        token: str | NotGiven = NOT_GIVEN,
+        session: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        decision: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The form of the page that asks for a second factor or a passkey: authenticate again in the session of the
+        browser, and go on with the authorization request.
+
+        The session stays the same.
+
+        Args:
+            token: Token of the authorization request, from the page.
+            session: Id of the session that the page was shown to.
+            code: Code of the authenticator app, or a recovery code.
+            challenge_id: Id of the challenge for the passkey.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            decision: `cancel` to return to the client without.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            HookFailed
+            HookRefused
+            RefreshTokenInvalid
+            SignInFailed
+            SignInLocked
+            StepUpMethodNotAllowed
+        """
+        return self._client._call(
+            operations.STEP_UP_BY_PAGE,
+            (),
+            body={
+                "token": token,
+                "session": session,
+                "code": code,
+                "challengeId": challenge_id,
+                "credential": credential,
+                "decision": decision,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def passkey_options_for_step_up(
+        self,
+        *,
+        token: str | NotGiven = NOT_GIVEN,
+        session: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        decision: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.PasskeyOptions:
+        """WebAuthn options for the script of the page: for a passkey of the customer who is signed in.
+
+        WebAuthn options for the script of the page: for a passkey of the customer who is signed in
+
+        Args:
+            token: Token of the authorization request, from the page.
+            session: Id of the session that the page was shown to.
+            code: Code of the authenticator app, or a recovery code.
+            challenge_id: Id of the challenge for the passkey.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            decision: `cancel` to return to the client without.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            StepUpMethodNotAllowed
+        """
+        return self._client._call(
+            operations.PASSKEY_OPTIONS_FOR_STEP_UP,
+            (),
+            body={
+                "token": token,
+                "session": session,
+                "code": code,
+                "challengeId": challenge_id,
+                "credential": credential,
+                "decision": decision,
+            },
             project=project,
             timeout=timeout,
         )
@@ -13094,6 +13444,8 @@ class Oauth:
         dpop_jkt: str | NotGiven = NOT_GIVEN,
         request_uri: str | NotGiven = NOT_GIVEN,
         prompt: str | NotGiven = NOT_GIVEN,
+        acr_values: str | NotGiven = NOT_GIVEN,
+        claims: str | NotGiven = NOT_GIVEN,
         max_age: str | NotGiven = NOT_GIVEN,
         login_hint: str | NotGiven = NOT_GIVEN,
         id_token_hint: str | NotGiven = NOT_GIVEN,
@@ -13124,6 +13476,9 @@ class Oauth:
             request_uri: That of a pushed authorization request (RFC 9126), instead of all parameters except
                 `client_id`.
             prompt: `none`, or `login`, `consent`, `select_account` or `create`.
+            acr_values: Levels of authentication, the preferred one first, separated by spaces; see
+                `acr_values_supported`.
+            claims: JSON object of claims; it can make `acr` of the ID token essential.
             max_age: Maximum age of the sign-in, in seconds.
             login_hint: E-mail address to enter into the sign-in page.
             id_token_hint: ID token of the customer who should be signed in.
@@ -13152,6 +13507,8 @@ class Oauth:
                 "dpop_jkt": dpop_jkt,
                 "request_uri": request_uri,
                 "prompt": prompt,
+                "acr_values": acr_values,
+                "claims": claims,
                 "max_age": max_age,
                 "login_hint": login_hint,
                 "id_token_hint": id_token_hint,
@@ -14509,12 +14866,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14532,12 +14893,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14556,12 +14921,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -14679,12 +15048,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14703,12 +15076,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14735,12 +15112,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -14773,12 +15154,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14795,12 +15180,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14816,6 +15205,7 @@ class Pages:
             SignInMethodNotAllowed
             SignUpClosed
             SsoRequired
+            TermsNotAccepted
         """
         return self._client._call(
             operations.SIGN_UP_BY_PAGE,
@@ -14828,12 +15218,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -14850,12 +15244,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14872,12 +15270,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14898,12 +15300,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -14920,12 +15326,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -14942,12 +15352,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14972,12 +15386,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -14994,12 +15412,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15016,12 +15438,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15041,12 +15467,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15063,12 +15493,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15087,12 +15521,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15111,12 +15549,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15133,12 +15575,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15155,12 +15601,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15186,12 +15636,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15208,12 +15662,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15230,12 +15688,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15260,12 +15722,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15299,12 +15765,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15321,12 +15791,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15352,12 +15826,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15374,12 +15852,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15396,12 +15878,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15420,12 +15906,118 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
+                "switch": switch,
+            },
+            project=project,
+            timeout=timeout,
+        )
+
+    def terms(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The page that asks to accept the terms, with the `termsToken` of a sign-in that returned `termsRequired`.
+
+        Also takes the parameters of `pages/sign-in`, with a new `codeChallenge`.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(operations.TERMS_PAGE, (), project=project, timeout=timeout)
+
+    def submit_terms(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Accept the terms, and continue the sign-in.
+
+        Accept the terms, and continue the sign-in
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+            HookFailed
+            HookRefused
+            SignInBlocked
+            SignInMethodNotAllowed
+            SsoRequired
+            TermsNotAccepted
+        """
+        return self._client._call(
+            operations.ACCEPT_TERMS_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15462,12 +16054,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15484,12 +16080,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15511,12 +16111,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15533,12 +16137,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15555,12 +16163,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15586,12 +16198,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15608,12 +16224,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15630,12 +16250,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15656,12 +16280,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15678,12 +16306,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15700,12 +16332,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15724,12 +16360,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15762,12 +16402,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15784,12 +16428,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15809,12 +16457,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,
@@ -15849,12 +16501,16 @@ class Pages:
         token: str | NotGiven = NOT_GIVEN,
         challenge_id: str | NotGiven = NOT_GIVEN,
         mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
         credential: str | NotGiven = NOT_GIVEN,
         page_token: str | NotGiven = NOT_GIVEN,
         redirect_url: str | NotGiven = NOT_GIVEN,
         code_challenge: str | NotGiven = NOT_GIVEN,
         state: str | NotGiven = NOT_GIVEN,
         then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
         switch: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -15871,12 +16527,16 @@ class Pages:
             token: Token from the link in the mail.
             challenge_id: Id of the challenge, from the previous page.
             mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
             credential: Credential from the browser's `navigator.credentials`, as JSON.
             page_token: Token of this page, from its hidden form field; it can complete the page once.
             redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
             code_challenge: S256 code challenge (RFC 7636).
             state: Value of the app, returned to `redirectUrl` unchanged.
             then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
             switch: If this is sent, the page is shown again, in the language `lang` of the query.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -15898,12 +16558,16 @@ class Pages:
                 "token": token,
                 "challengeId": challenge_id,
                 "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
                 "credential": credential,
                 "pageToken": page_token,
                 "redirectUrl": redirect_url,
                 "codeChallenge": code_challenge,
                 "state": state,
                 "then": then,
+                "factor": factor,
+                "remember": remember,
                 "switch": switch,
             },
             project=project,

@@ -153,6 +153,7 @@ import type {
   MailTextVersion,
   MetadataChange,
   MyPermissions,
+  MyRememberedDevice,
   NewAccountInvitation,
   NewApiKey,
   NewAudience,
@@ -250,6 +251,7 @@ import type {
   SenderToken,
   SetupLink,
   SetupLinkWithUrl,
+  SignInCodeVerification,
   SignInHook,
   SignInHookChange,
   SignInHookTest,
@@ -264,6 +266,9 @@ import type {
   SsoSignOutRequest,
   SsoTest,
   SsoTrace,
+  StepUp,
+  StepUpOptions,
+  SteppedUpSession,
   Suppression,
   SuppressionBulkResult,
   Template,
@@ -271,6 +276,8 @@ import type {
   TemplateDraft,
   TemplatePreview,
   TemplateVersion,
+  TermsAcceptance,
+  TermsProof,
   TimeSeriesItem,
   TimelineEntry,
   TokenRotation,
@@ -786,6 +793,10 @@ export interface PagesDenySignInParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -798,6 +809,10 @@ export interface PagesDenySignInParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -870,6 +885,10 @@ export interface PagesSubmitSignInParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -882,6 +901,10 @@ export interface PagesSubmitSignInParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -902,6 +925,10 @@ export interface PagesSubmitSignUpParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -914,6 +941,10 @@ export interface PagesSubmitSignUpParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -934,6 +965,10 @@ export interface PagesResendSignUpCodeParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -946,6 +981,10 @@ export interface PagesResendSignUpCodeParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -966,6 +1005,10 @@ export interface PagesVerifySignUpParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -978,6 +1021,10 @@ export interface PagesVerifySignUpParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -998,6 +1045,10 @@ export interface PagesRequestCodeParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1010,6 +1061,10 @@ export interface PagesRequestCodeParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1030,6 +1085,10 @@ export interface PagesStartSsoParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1042,6 +1101,10 @@ export interface PagesStartSsoParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1062,6 +1125,10 @@ export interface PagesSubmitCodeParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1074,6 +1141,10 @@ export interface PagesSubmitCodeParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1094,6 +1165,10 @@ export interface PagesSubmitSecondFactorParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1106,6 +1181,10 @@ export interface PagesSubmitSecondFactorParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1126,6 +1205,10 @@ export interface PagesEnrollSecondFactorParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1138,6 +1221,10 @@ export interface PagesEnrollSecondFactorParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1158,6 +1245,10 @@ export interface PagesConfirmRecoveryCodesParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1170,6 +1261,50 @@ export interface PagesConfirmRecoveryCodesParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
+}
+
+/** Parameters of `pages.submitTerms`. */
+export interface PagesSubmitTermsParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** Token of this page, from its hidden form field; it can complete the page once. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1190,6 +1325,10 @@ export interface PagesPasskeyOptionsParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1202,6 +1341,10 @@ export interface PagesPasskeyOptionsParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1222,6 +1365,10 @@ export interface PagesSubmitPasskeyParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1234,6 +1381,10 @@ export interface PagesSubmitPasskeyParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1254,6 +1405,10 @@ export interface PagesAddPasskeyParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1266,6 +1421,10 @@ export interface PagesAddPasskeyParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1286,6 +1445,10 @@ export interface PagesSkipPasskeyParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1298,6 +1461,10 @@ export interface PagesSkipPasskeyParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1318,6 +1485,10 @@ export interface PagesSubmitForgotPasswordParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1330,6 +1501,10 @@ export interface PagesSubmitForgotPasswordParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1356,6 +1531,10 @@ export interface PagesSubmitResetPasswordParams {
   challengeId?: string | undefined;
   /** Token for the second factor, from the previous page. */
   mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
   /** Credential from the browser's `navigator.credentials`, as JSON. */
   credential?: string | undefined;
   /** Token of this page, from its hidden form field; it can complete the page once. */
@@ -1368,6 +1547,10 @@ export interface PagesSubmitResetPasswordParams {
   state?: string | undefined;
   /** `passkey` to offer adding a passkey after sign-in. */
   then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
   /** If this is sent, the page is shown again, in the language `lang` of the query. */
   switch?: string | undefined;
 }
@@ -1896,6 +2079,10 @@ export interface OauthSubmitAuthorizationParams {
   request_uri?: string | undefined;
   /** `none`, or `login`, `consent`, `select_account` or `create`. */
   prompt?: string | undefined;
+  /** Levels of authentication, the preferred one first, separated by spaces; see `acr_values_supported`. */
+  acr_values?: string | undefined;
+  /** JSON object of claims; it can make `acr` of the ID token essential. */
+  claims?: string | undefined;
   /** Maximum age of the sign-in, in seconds. */
   max_age?: string | undefined;
   /** E-mail address to enter into the sign-in page. */
@@ -1929,6 +2116,38 @@ export interface OauthSubmitConsentParams {
   /** Id of the session that the consent page was shown to. */
   session?: string | undefined;
   /** `allow`; anything else denies. */
+  decision?: string | undefined;
+}
+
+/** Parameters of `oauth.submitStepUp`. */
+export interface OauthSubmitStepUpParams {
+  /** Token of the authorization request, from the page. */
+  token?: string | undefined;
+  /** Id of the session that the page was shown to. */
+  session?: string | undefined;
+  /** Code of the authenticator app, or a recovery code. */
+  code?: string | undefined;
+  /** Id of the challenge for the passkey. */
+  challengeId?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** `cancel` to return to the client without. */
+  decision?: string | undefined;
+}
+
+/** Parameters of `oauth.passkeyOptionsForStepUp`. */
+export interface OauthPasskeyOptionsForStepUpParams {
+  /** Token of the authorization request, from the page. */
+  token?: string | undefined;
+  /** Id of the session that the page was shown to. */
+  session?: string | undefined;
+  /** Code of the authenticator app, or a recovery code. */
+  code?: string | undefined;
+  /** Id of the challenge for the passkey. */
+  challengeId?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** `cancel` to return to the client without. */
   decision?: string | undefined;
 }
 
@@ -1991,6 +2210,10 @@ export interface OauthPushAuthorizationParams {
   request_uri?: string | undefined;
   /** `none`, or `login`, `consent`, `select_account` or `create`. */
   prompt?: string | undefined;
+  /** Levels of authentication, the preferred one first, separated by spaces; see `acr_values_supported`. */
+  acr_values?: string | undefined;
+  /** JSON object of claims; it can make `acr` of the ID token essential. */
+  claims?: string | undefined;
   /** Maximum age of the sign-in, in seconds. */
   max_age?: string | undefined;
   /** E-mail address to enter into the sign-in page. */
@@ -4472,6 +4695,16 @@ export interface CustomersApi {
    */
   link(params: CustomerLink, options?: RequestOptions): Promise<CustomerLinkResult>;
   /**
+   * The versions of the terms that a customer has accepted, the latest first; at most 100
+   *
+   * Permission: `customers:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `too_many_requests`, `database_away`.
+   */
+  listAcceptedTerms(id: string, options?: RequestOptions): Promise<TermsAcceptance[]>;
+  /**
    * Begin a session as a customer, for at most an hour
    *
    * The tokens have the claim `act` with who acts, so that your app can show a banner and refuse what it likes. In
@@ -4813,7 +5046,7 @@ export interface AuthApi {
    *
    * Credentials: customer.
    *
-   * Problems: `account_deletion_off`, `not_fresh`, `customer_owns_organizations`, `too_many_requests`, `database_away`.
+   * Problems: `not_fresh`, `account_deletion_off`, `customer_owns_organizations`, `too_many_requests`, `database_away`.
    */
   deleteMe(options?: RequestOptions): Promise<void>;
   /**
@@ -4839,8 +5072,8 @@ export interface AuthApi {
    * Credentials: anonymous, publishable key, secret key.
    *
    * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`,
-   * `method_off`, `hook_refused`, `plan_limit_reached`, `email_taken`, `too_many_requests`, `hook_failed`,
-   * `database_away`.
+   * `method_off`, `hook_refused`, `plan_limit_reached`, `email_taken`, `terms_not_accepted`, `too_many_requests`,
+   * `hook_failed`, `database_away`.
    */
   signUp(params: CustomerSignUp, options?: RequestOptions): Promise<CustomerSignUpResult>;
   /**
@@ -4904,7 +5137,7 @@ export interface AuthApi {
    * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `method_off`,
    * `plan_limit_reached`, `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
-  signInWithCode(params: CodeVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
+  signInWithCode(params: SignInCodeVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
    * Send a link by mail that signs in once, within 15 minutes
    *
@@ -4931,6 +5164,18 @@ export interface AuthApi {
    * `plan_limit_reached`, `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   signInWithLink(params: LinkVerification, options?: RequestOptions): Promise<CustomerSignInResult>;
+  /**
+   * Accept the terms that a sign-in requires (`termsRequired`), and continue the sign-in
+   *
+   * The token works once, within ten minutes. If the version has changed since, the response is 422 and names the
+   * current one, and the token stays valid.
+   *
+   * Credentials: anonymous, publishable key, secret key.
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `hook_refused`,
+   * `terms_not_accepted`, `too_many_requests`, `hook_failed`, `database_away`.
+   */
+  acceptTerms(params: TermsProof, options?: RequestOptions): Promise<CustomerSignInResult>;
   /**
    * Send a link by mail with which a new password can be set within 30 minutes
    *
@@ -5052,6 +5297,39 @@ export interface AuthApi {
   verifySecondFactor(params: SecondFactorSignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
   readonly passkeys: AuthPasskeysApi;
   /**
+   * How you can authenticate again in this session, without signing in
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  getStepUpOptions(options?: RequestOptions): Promise<StepUpOptions>;
+  /**
+   * Authenticate again in this session, for what needs a recent or a stronger authentication
+   *
+   * Returns an access token with the new `auth_time`, `acr` and `amr`; the refresh token stays valid. The limits on
+   * failures are those of a sign-in. A customer with a second factor, or a session that was begun with one, needs that:
+   * a password is not enough. With a code of the authenticator app, a session whose sign-in did not ask for it becomes
+   * `urn:postern:multi-factor`; with a passkey that verifies its user, any session becomes `phr`.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `sign_in_failed`, `code_invalid`, `refresh_token_invalid`, `step_up_method_not_allowed`, `hook_refused`,
+   * `sign_in_locked`, `too_many_requests`, `hook_failed`, `database_away`.
+   */
+  stepUp(params: StepUp, options?: RequestOptions): Promise<SteppedUpSession>;
+  /**
+   * Mail a code to your address, with which this session can authenticate again
+   *
+   * It is valid for 10 minutes and 5 tries.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `step_up_method_not_allowed`, `too_many_requests`, `database_away`.
+   */
+  requestStepUpCode(options?: RequestOptions): Promise<ChallengeSent>;
+  readonly rememberedDevices: AuthRememberedDevicesApi;
+  /**
    * Redirect a browser to a provider, and set a cookie that binds the sign-in to this browser
    *
    * The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make the S256
@@ -5076,7 +5354,7 @@ export interface AuthApi {
   readonly emails: AuthEmailsApi;
   /**
    * A copy of everything that is kept about your account: profile, addresses, ways to sign in, sessions, organizations,
-   * connected apps, and the newest 1,000 events
+   * connected apps, accepted terms, and the newest 1,000 events
    *
    * No passwords, keys or codes.
    *
@@ -5232,7 +5510,7 @@ export interface AuthPasskeysApi {
    *
    * Credentials: customer.
    *
-   * Problems: `method_off`, `not_fresh`, `too_many_passkeys`, `too_many_requests`, `database_away`.
+   * Problems: `not_fresh`, `method_off`, `too_many_passkeys`, `too_many_requests`, `database_away`.
    */
   beginRegistration(options?: RequestOptions): Promise<PasskeyOptions>;
   /**
@@ -5296,6 +5574,36 @@ export interface AuthPasskeysApi {
    * `method_off`, `hook_refused`, `too_many_requests`, `hook_failed`, `database_away`.
    */
   signIn(params: PasskeySignIn, options?: RequestOptions): Promise<CustomerSignInResult>;
+  /**
+   * Begin to authenticate again with one of your passkeys: pass `options` to `navigator.credentials.get`
+   *
+   * Credentials: customer.
+   *
+   * Problems: `step_up_method_not_allowed`, `too_many_requests`, `database_away`.
+   */
+  beginStepUp(options?: RequestOptions): Promise<PasskeyOptions>;
+}
+
+/** The methods of `client.auth.rememberedDevices`. */
+export interface AuthRememberedDevicesApi {
+  /**
+   * The devices on which you are not asked for the second factor, newest first
+   *
+   * Credentials: customer.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<MyRememberedDevice[]>;
+  /**
+   * Ask for the second factor on this device again
+   *
+   * Its sessions continue.
+   *
+   * Credentials: customer.
+   *
+   * Problems: `remembered_device_missing`, `too_many_requests`, `database_away`.
+   */
+  delete(id: string, options?: RequestOptions): Promise<void>;
 }
 
 /** The methods of `client.signInHooks`. */
@@ -5468,8 +5776,8 @@ export interface PagesApi {
    * The next page asks for the code that was mailed; if no code is needed, the sign-in continues at once.
    *
    * Problems: `password_common`, `password_breached`, `sign_up_closed`, `sso_required`, `sign_in_method_not_allowed`,
-   * `method_off`, `hook_refused`, `plan_limit_reached`, `email_taken`, `too_many_requests`, `hook_failed`,
-   * `database_away`.
+   * `method_off`, `hook_refused`, `plan_limit_reached`, `email_taken`, `terms_not_accepted`, `too_many_requests`,
+   * `hook_failed`, `database_away`.
    */
   submitSignUp(params?: PagesSubmitSignUpParams, options?: RequestOptions): Promise<string>;
   /**
@@ -5552,6 +5860,23 @@ export interface PagesApi {
    */
   confirmRecoveryCodes(params?: PagesConfirmRecoveryCodesParams, options?: RequestOptions): Promise<string>;
   /**
+   * The page that asks to accept the terms, with the `termsToken` of a sign-in that returned `termsRequired`
+   *
+   * Also takes the parameters of `pages/sign-in`, with a new `codeChallenge`.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  terms(options?: RequestOptions): Promise<string>;
+  /**
+   * Accept the terms, and continue the sign-in
+   *
+   * Accept the terms, and continue the sign-in
+   *
+   * Problems: `code_invalid`, `sign_in_blocked`, `sso_required`, `sign_in_method_not_allowed`, `hook_refused`,
+   * `terms_not_accepted`, `too_many_requests`, `hook_failed`, `database_away`.
+   */
+  submitTerms(params?: PagesSubmitTermsParams, options?: RequestOptions): Promise<string>;
+  /**
    * Continue a sign-in that began on a hosted page, after the customer has signed in at a provider
    *
    * Shows the page for the second factor if one is needed, otherwise redirects to the app.
@@ -5564,7 +5889,7 @@ export interface PagesApi {
    *
    * WebAuthn options for the script of the pages: to sign in or, with `pageToken`, to add a passkey
    *
-   * Problems: `code_invalid`, `method_off`, `not_fresh`, `too_many_passkeys`, `too_many_requests`, `database_away`.
+   * Problems: `not_fresh`, `code_invalid`, `method_off`, `too_many_passkeys`, `too_many_requests`, `database_away`.
    */
   passkeyOptions(params?: PagesPasskeyOptionsParams, options?: RequestOptions): Promise<PasskeyOptions>;
   /**
@@ -8274,11 +8599,11 @@ export interface OauthApi {
    * Register a client by itself (RFC 7591), if the project's `signIn.clientRegistration` allows it
    *
    * Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method` (`none`,
-   * `client_secret_basic` or `client_secret_post`), `grant_types`, `response_types`, `scope`, `client_uri`,
-   * `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are ignored. With `TOKEN`, an initial access
-   * token in the `Authorization` header is required. The response has what was registered. The client uses the
-   * authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not used for
-   * 45 days, or on the first day.
+   * `client_secret_basic`, `client_secret_post` or `private_key_jwt`, with `jwks` or `jwks_uri`), `grant_types`,
+   * `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are
+   * ignored. With `TOKEN`, an initial access token in the `Authorization` header is required. The response has what was
+   * registered. The client uses the authorization code flow with PKCE, customers are asked for their consent, and it is
+   * deleted if it is not used for 45 days, or on the first day.
    *
    * Problems: `too_many_requests`, `database_away`.
    */
@@ -8347,6 +8672,24 @@ export interface OauthApi {
    * Problems: `too_many_requests`, `database_away`.
    */
   submitConsent(params?: OauthSubmitConsentParams, options?: RequestOptions): Promise<string>;
+  /**
+   * The form of the page that asks for a second factor or a passkey: authenticate again in the session of the browser,
+   * and go on with the authorization request
+   *
+   * The session stays the same.
+   *
+   * Problems: `sign_in_failed`, `code_invalid`, `refresh_token_invalid`, `step_up_method_not_allowed`, `hook_refused`,
+   * `sign_in_locked`, `too_many_requests`, `hook_failed`, `database_away`.
+   */
+  submitStepUp(params?: OauthSubmitStepUpParams, options?: RequestOptions): Promise<string>;
+  /**
+   * WebAuthn options for the script of the page: for a passkey of the customer who is signed in
+   *
+   * WebAuthn options for the script of the page: for a passkey of the customer who is signed in
+   *
+   * Problems: `code_invalid`, `step_up_method_not_allowed`, `too_many_requests`, `database_away`.
+   */
+  passkeyOptionsForStepUp(params?: OauthPasskeyOptionsForStepUpParams, options?: RequestOptions): Promise<PasskeyOptions>;
   /**
    * The token endpoint (RFC 6749 §3.2)
    *

@@ -471,8 +471,11 @@ export class NotForSale extends ConflictError {}
 /** 404 `not_found`: There is no operation at this path. */
 export class NotFound extends NotFoundError {}
 
-/** 403 `not_fresh`: This requires a sign-in within the last hour: sign in again, then repeat the request. */
-export class NotFresh extends ForbiddenError {}
+/**
+ * 401 `not_fresh`: This requires that you have authenticated within the last hour, with the second factor if you have
+ * one: use `POST …/auth/step-up` or sign in again, then repeat the request.
+ */
+export class NotFresh extends UnauthorizedError {}
 
 /** 409 `not_retriable`: Only a send that was deferred, failed, bounced or expired can be retried. */
 export class NotRetriable extends ConflictError {}
@@ -603,6 +606,9 @@ export class PublicClientHasNoSecret extends ConflictError {}
 
 /** 401 `refresh_token_invalid`: This refresh token is unknown, has expired or was already used; sign in again. */
 export class RefreshTokenInvalid extends UnauthorizedError {}
+
+/** 404 `remembered_device_missing`: There is no such remembered device. */
+export class RememberedDeviceMissing extends NotFoundError {}
 
 /** 422 `render_failed`: The template could not be rendered with these values. */
 export class RenderFailed extends UnprocessableEntityError {}
@@ -762,6 +768,12 @@ export class SsoTestInvalid extends ForbiddenError {}
  */
 export class SsoUnavailable extends ConflictError {}
 
+/**
+ * 403 `step_up_method_not_allowed`: This is not enough for this session. Use one of `methods` of `GET …/auth/step-up`;
+ * if it is empty, sign in again.
+ */
+export class StepUpMethodNotAllowed extends ForbiddenError {}
+
 /** 404 `subject_missing`: There is no such customer. */
 export class SubjectMissing extends NotFoundError {}
 
@@ -799,6 +811,12 @@ export class TemplateMissing extends NotFoundError {}
  * (template_too_expensive).
  */
 export class TemplateTooExpensive extends UnprocessableEntityError {}
+
+/**
+ * 422 `terms_not_accepted`: The current version of the terms was not accepted. Show the person the terms, and send the
+ * version that they have accepted as `acceptedTerms`; `next` has the current one.
+ */
+export class TermsNotAccepted extends UnprocessableEntityError {}
 
 /** 422 `too_many_addresses`: Your account has ten further addresses already; remove one first. */
 export class TooManyAddresses extends UnprocessableEntityError {}
@@ -1080,6 +1098,7 @@ export const PROBLEMS = {
   ProviderTrouble,
   PublicClientHasNoSecret,
   RefreshTokenInvalid,
+  RememberedDeviceMissing,
   RenderFailed,
   RenderingAway,
   RenderingBusy,
@@ -1121,6 +1140,7 @@ export const PROBLEMS = {
   SsoStillRequired,
   SsoTestInvalid,
   SsoUnavailable,
+  StepUpMethodNotAllowed,
   SubjectMissing,
   SuppressionMissing,
   SvgNotAccepted,
@@ -1130,6 +1150,7 @@ export const PROBLEMS = {
   TemplateInUse,
   TemplateMissing,
   TemplateTooExpensive,
+  TermsNotAccepted,
   TooManyAddresses,
   TooManyAssets,
   TooManyAudiences,

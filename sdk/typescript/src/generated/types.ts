@@ -135,6 +135,8 @@ export interface AccountExport {
   organizations: OrganizationMembership[];
   /** The apps that may use the account, and what they may do. */
   connectedApps: OAuthConsent[];
+  /** The version of the terms that the person has accepted; for an account, all of them. */
+  acceptedTerms: TermsAcceptance[];
   /** Names of events, or the events. */
   events: ExportedEvent[];
 }
@@ -541,6 +543,8 @@ export interface AuthorizationCodeGrant {
    * its secret key.
    */
   codeVerifier?: string | null | undefined;
+  /** The `rememberedDeviceToken` that `mfa/verify` has returned on this device. */
+  rememberedDeviceToken?: string | null | undefined;
 }
 
 /** A trigger and the steps that it starts. */
@@ -2293,7 +2297,8 @@ export interface CustomerSessionData {
  *
  *     With `mfaRequired` the tokens are null: send `mfaToken` and a code to `mfa/verify`. With `mfaEnrollmentRequired`
  *     too, the customer must first set up a second factor: send `mfaToken` to `mfa/enroll`, then a first code to
- *     `mfa/enroll/confirm`.
+ *     `mfa/enroll/confirm`. With `termsRequired` the tokens are null, too: show the customer `terms`, then send
+ *     `termsToken` and the version to `terms/accept`.
  */
 export interface CustomerSignInResult {
   /** Id of the session; null if no session was started. */
@@ -2318,6 +2323,19 @@ export interface CustomerSignInResult {
   mfaToken: string | null;
   /** Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`. */
   mfaMethods: string[] | null;
+  /**
+   * With `rememberDevice` at `mfa/verify`: store it on the device and send it with later sign-ins, which then need no
+   * second factor. Null if devices are not remembered here.
+   */
+  rememberedDeviceToken: string | null;
+  /** When the second factor is asked for on this device again at the latest. */
+  rememberedDeviceExpiresAt: string | null;
+  /** Whether the customer must accept the terms to finish the sign-in. Default: `false`. */
+  termsRequired: boolean;
+  /** Token of the sign-in that waits for the terms. Send it with the version that was accepted. */
+  termsToken: string | null;
+  /** The terms that the customer must accept before the sign-in is complete; null if there are none. */
+  terms: RequiredTerms | null;
 }
 
 /** A new account. `password` may be omitted if the project offers codes, links or passkeys. */
@@ -2328,6 +2346,8 @@ export interface CustomerSignUp {
   password?: string | null | undefined;
   /** Display name. */
   name?: string | null | undefined;
+  /** The version of the terms that the person has accepted. Required if the project's setting `requireTerms` is on. */
+  acceptedTerms?: string | null | undefined;
 }
 
 /** The challenge to verify the address with, or (with `verifyEmail: LATER`) the tokens of a session. */
@@ -2354,6 +2374,19 @@ export interface CustomerSignUpResult {
   mfaToken: string | null;
   /** Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`. */
   mfaMethods: string[] | null;
+  /**
+   * With `rememberDevice` at `mfa/verify`: store it on the device and send it with later sign-ins, which then need no
+   * second factor. Null if devices are not remembered here.
+   */
+  rememberedDeviceToken: string | null;
+  /** When the second factor is asked for on this device again at the latest. */
+  rememberedDeviceExpiresAt: string | null;
+  /** Whether the customer must accept the terms to finish the sign-in. Default: `false`. */
+  termsRequired: boolean;
+  /** Token of the sign-in that waits for the terms. Send it with the version that was accepted. */
+  termsToken: string | null;
+  /** The terms that the customer must accept before the sign-in is complete; null if there are none. */
+  terms: RequiredTerms | null;
   /** Id of the challenge. Send it back with the code. */
   challengeId: string | null;
   /** When the code or link expires (UTC); null if none was sent. */
@@ -2423,6 +2456,58 @@ export interface CustomerStats {
   banned: number;
   /** Number of customers with a second factor. */
   mfaEnabled: number;
+}
+
+/** Data of `customer.stepped_up`. `id` is the id of the customer. */
+export interface CustomerSteppedUpData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
+  truncated?: boolean | undefined;
+  /**
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
+   */
+  test?: boolean | undefined;
+  /** Id of the session. */
+  sessionId: string;
+  /** The authentication methods that were used now (`amr`, RFC 8176). */
+  methods: string[];
+  /** How strong the authentication of the session is since then: the claim `acr`. */
+  acr: string;
+  /** IP address of the customer. */
+  ipAddress: string | null;
+}
+
+/** Data of `customer.terms_accepted`. `id` is the id of the customer. */
+export interface CustomerTermsAcceptedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
+  truncated?: boolean | undefined;
+  /**
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
+   */
+  test?: boolean | undefined;
+  /** The version of the terms. */
+  version: string;
+  /** IP address of the customer. */
+  ipAddress: string | null;
+  /** User agent of the customer. */
+  userAgent: string | null;
 }
 
 /**
@@ -4119,6 +4204,19 @@ export interface EnrolledSignIn {
   mfaToken: string | null;
   /** Second factors that can be used or set up: `TOTP`, `RECOVERY_CODE`. */
   mfaMethods: string[] | null;
+  /**
+   * With `rememberDevice` at `mfa/verify`: store it on the device and send it with later sign-ins, which then need no
+   * second factor. Null if devices are not remembered here.
+   */
+  rememberedDeviceToken: string | null;
+  /** When the second factor is asked for on this device again at the latest. */
+  rememberedDeviceExpiresAt: string | null;
+  /** Whether the customer must accept the terms to finish the sign-in. Default: `false`. */
+  termsRequired: boolean;
+  /** Token of the sign-in that waits for the terms. Send it with the version that was accepted. */
+  termsToken: string | null;
+  /** The terms that the customer must accept before the sign-in is complete; null if there are none. */
+  terms: RequiredTerms | null;
   /** Each can be used once instead of a code of the authenticator app. */
   recoveryCodes: string[];
 }
@@ -4881,6 +4979,8 @@ export interface JsonWebKeys {
 export interface LinkVerification {
   /** Token from the link in the mail. */
   token: string;
+  /** The `rememberedDeviceToken` that `mfa/verify` has returned on this device. */
+  rememberedDeviceToken?: string | null | undefined;
 }
 
 /** An audience in a list. */
@@ -5161,6 +5261,20 @@ export interface MyPermissions {
   permissions: string[];
   /** The active organization of the access token; null without one. */
   organization: MyOrganizationPermissions | null;
+}
+
+/** A device on which you are not asked for the second factor. */
+export interface MyRememberedDevice {
+  /** Unique identifier. Treat it as an opaque string. */
+  id: string;
+  /** `User-Agent` header of the request. */
+  userAgent: string;
+  /** IP address of the client. */
+  ipAddress: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** When the second factor is asked for again at the latest. */
+  expiresAt: string;
 }
 
 /** The address to invite, and the role of the new member. */
@@ -5735,11 +5849,13 @@ export interface OAuthClient {
   jwksUri: string | null;
   /** STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile. */
   securityProfile: "FAPI2" | "STANDARD" | (string & {});
+  /** The URL of the document with the client's metadata, which is its `clientId`; null for other clients. */
+  metadataUrl: string | null;
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
-  /** The `client_id` of OAuth: the same as `id`. */
+  /** The `client_id` of OAuth: the same as `id`, or the `metadataUrl`. */
   clientId: string;
   /** The issuer of the project: append `/.well-known/openid-configuration` for its configuration. */
   issuer: string;
@@ -5820,11 +5936,13 @@ export interface OAuthClientWithSecret {
   jwksUri: string | null;
   /** STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile. */
   securityProfile: "FAPI2" | "STANDARD" | (string & {});
+  /** The URL of the document with the client's metadata, which is its `clientId`; null for other clients. */
+  metadataUrl: string | null;
   /** When the record was created (UTC). */
   createdAt: string;
   /** When the record was last changed (UTC). */
   updatedAt: string;
-  /** The `client_id` of OAuth: the same as `id`. */
+  /** The `client_id` of OAuth: the same as `id`, or the `metadataUrl`. */
   clientId: string;
   /** The issuer of the project: append `/.well-known/openid-configuration` for its configuration. */
   issuer: string;
@@ -6430,6 +6548,8 @@ export interface PasswordSignIn {
   email: string;
   /** Password. A new password must have at least 8 characters. */
   password: string;
+  /** The `rememberedDeviceToken` that `mfa/verify` has returned on this device. */
+  rememberedDeviceToken?: string | null | undefined;
 }
 
 /** A permission that roles can grant. */
@@ -6958,6 +7078,16 @@ export interface ReputationThresholds {
   complaints: RateThresholds;
 }
 
+/** The terms that a project's customers must accept. */
+export interface RequiredTerms {
+  /** What to send as `acceptedTerms`. */
+  version: string;
+  /** URL of your terms of service, in the foot of pages. */
+  termsUrl: string | null;
+  /** URL of your privacy policy, in the foot of pages. */
+  privacyUrl: string | null;
+}
+
 /** The token from the mail, and the new password. */
 export interface ResetPassword {
   /** Token from the link in the mail. */
@@ -7062,6 +7192,11 @@ export interface SecondFactorSignIn {
   code?: string | null | undefined;
   /** A recovery code, instead of `code`. */
   recoveryCode?: string | null | undefined;
+  /**
+   * Whether not to ask for the second factor on this device again for the days that the project allows
+   * (`rememberedDeviceDays`). Default: `false`.
+   */
+  rememberDevice?: boolean | undefined;
 }
 
 /** One delivery attempt with the server's replies and the SMTP dialogue. */
@@ -7444,16 +7579,43 @@ export interface SignInChange {
   termsUrl?: string | null | undefined;
   /** Links in the foot of hosted pages. */
   helpUrl?: string | null | undefined;
+  /** The current version of the terms at `termsUrl` and of the privacy policy. */
+  termsVersion?: string | null | undefined;
+  /**
+   * Whether customers must accept the current version of the terms: when they sign up, and at the next sign-in after
+   * the version has changed. Requires `termsUrl` and `termsVersion`.
+   */
+  requireTerms?: boolean | undefined;
   /** Whether all customers must use single sign-on. Requires a working connection. */
   requireSso?: boolean | undefined;
   /** Whether all customers must sign in with a second factor; customers without one must set it up first. */
   requireMfa?: boolean | undefined;
+  /**
+   * For how many days customers may choose not to be asked for the second factor on a device again; null, the default,
+   * for never. Has no effect where the project or an organization requires a second factor.
+   */
+  rememberedDeviceDays?: number | null | undefined;
   /** The keys of metadata that access tokens contain. Customers can read their tokens. */
   tokenClaims?: TokenClaimsChange | null | undefined;
   /** Whether customers can delete their accounts themselves; true by default. */
   accountDeletion?: boolean | undefined;
   /** Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without. */
   clientRegistration?: "OFF" | "OPEN" | "TOKEN" | (string & {}) | undefined;
+  /**
+   * Whether the id of a client of the OpenID provider can be the URL of a document with its metadata, so that clients
+   * need not be registered.
+   */
+  clientMetadataDocuments?: boolean | undefined;
+}
+
+/** The code from the mail, the id of its challenge, and the token of a remembered device. */
+export interface SignInCodeVerification {
+  /** Id of the challenge. Send it back with the code. */
+  challengeId: string;
+  /** Six digits, such as `123456`. */
+  code: string;
+  /** The `rememberedDeviceToken` that `mfa/verify` has returned on this device. */
+  rememberedDeviceToken?: string | null | undefined;
 }
 
 /** A URL of your server that is called in a sign-up or sign-in. */
@@ -7646,6 +7808,13 @@ export interface SignInSettings {
   termsUrl: string | null;
   /** Links in the foot of hosted pages. */
   helpUrl: string | null;
+  /** The current version of the terms at `terms_url` and of the privacy policy. */
+  termsVersion: string | null;
+  /**
+   * Whether customers must accept the current version of the terms: when they sign up, and at the next sign-in after
+   * the version has changed. Default: `false`.
+   */
+  requireTerms: boolean;
   /** Whether all customers can sign in only by the single sign-on of an organization. Default: `false`. */
   requireSso: boolean;
   /**
@@ -7653,6 +7822,11 @@ export interface SignInSettings {
    * `false`.
    */
   requireMfa: boolean;
+  /**
+   * For how many days customers may choose not to be asked for the second factor on a device again; null for never. Has
+   * no effect for customers of whom the project or an organization requires a second factor.
+   */
+  rememberedDeviceDays: number | null;
   /** The keys of metadata that access tokens contain. Customers can read their tokens. */
   tokenClaims: TokenClaimSettings;
   /** Whether customers can delete their accounts themselves. Default: `true`. */
@@ -7662,6 +7836,11 @@ export interface SignInSettings {
    * token. OPEN: whoever can reach this server can register clients. Default: `"OFF"`.
    */
   clientRegistration: "OFF" | "OPEN" | "TOKEN" | (string & {});
+  /**
+   * Whether the id of a client of the OpenID provider can be the URL of a document with its metadata, so that clients
+   * need not be registered. Default: `false`.
+   */
+  clientMetadataDocuments: boolean;
   /** The kinds of active sign-in hooks. The operations on these hooks set it. */
   hooks: ("BEFORE_SIGN_UP" | "BEFORE_TOKEN" | "MIGRATION" | (string & {}))[];
 }
@@ -8180,6 +8359,52 @@ export interface SsoTraceStep {
   detail: string;
 }
 
+/** One proof: exactly one of these fields. */
+export interface StepUp {
+  /** Password. A new password must have at least 8 characters. */
+  password?: string | null | undefined;
+  /** The code that `step-up/email-code` has mailed. */
+  emailCode?: CodeVerification | null | undefined;
+  /** The code that the authenticator app shows. */
+  code?: string | null | undefined;
+  /** A recovery code, instead of `code`. */
+  recoveryCode?: string | null | undefined;
+  /** The assertion for the options of `step-up/passkey-options`. */
+  passkey?: PasskeySignIn | null | undefined;
+}
+
+/** How a session can authenticate again. */
+export interface StepUpOptions {
+  /**
+   * How strong the authentication of the session is: `urn:postern:single-factor`, `urn:postern:multi-factor` or `phr`.
+   */
+  acr: string;
+  /** When the customer has last authenticated in this session: the claim `auth_time`. */
+  authenticatedAt: string;
+  /** What the session accepts; empty if the customer must sign in again instead. */
+  methods: ("EMAIL_CODE" | "PASSKEY" | "PASSWORD" | "RECOVERY_CODE" | "TOTP" | (string & {}))[];
+  /** The levels that the session can get to with these methods, the weakest first. */
+  acrValues: string[];
+}
+
+/** A session after it has authenticated again. Its refresh token stays valid. */
+export interface SteppedUpSession {
+  /** Id of the session; null if no session was started. */
+  sessionId: string;
+  /** A new access token, with the new `auth_time`, `acr` and `amr`. */
+  accessToken: string;
+  /** When the access token expires (UTC). */
+  accessTokenExpiresAt: string;
+  /**
+   * How strong the authentication of the session is: `urn:postern:single-factor`, `urn:postern:multi-factor` or `phr`.
+   */
+  acr: string;
+  /** All authentication methods of the session, as in the claim `amr` (RFC 8176). */
+  methods: string[];
+  /** Now: the claim `auth_time`. */
+  authenticatedAt: string;
+}
+
 /**
  * An address that gets no mail from this project. With the reason UNSUBSCRIBE, it gets no marketing mail and no
  *     `unsubscribable` e-mails, but all other mail.
@@ -8341,6 +8566,26 @@ export interface TemplateVersion {
   createdBy: string | null;
   /** When the record was created (UTC). */
   createdAt: string;
+}
+
+/** A version of the project's terms that a customer has accepted. */
+export interface TermsAcceptance {
+  /** The version of the terms, as the project's settings had it. */
+  version: string;
+  /** When it was accepted (UTC); null if it was not accepted. */
+  acceptedAt: string;
+  /** IP address of the client. */
+  ipAddress: string;
+  /** `User-Agent` header of the request. */
+  userAgent: string;
+}
+
+/** The `termsToken` that the sign-in returned, and the version of the terms that the customer has accepted. */
+export interface TermsProof {
+  /** Token of the sign-in that waits for the terms. Send it with the version that was accepted. */
+  termsToken: string;
+  /** The version of the terms, such as `2026-07-01`: one line of at most 64 characters. */
+  acceptedTerms: string;
 }
 
 /** Parts of the theme to change; omitted fields keep their values, and null resets one to its default. */
@@ -9234,6 +9479,12 @@ export interface CustomerSignedOutEvent extends WebhookEventBase {
   data: CustomerSessionData;
 }
 
+/** A customer authenticated again in a session. */
+export interface CustomerSteppedUpEvent extends WebhookEventBase {
+  type: "customer.stepped_up";
+  data: CustomerSteppedUpData;
+}
+
 /** Sign-in was locked after too many failed attempts. */
 export interface CustomerLockedEvent extends WebhookEventBase {
   type: "customer.locked";
@@ -9304,6 +9555,12 @@ export interface CustomerSignInDeniedEvent extends WebhookEventBase {
 export interface CustomerImpersonatedEvent extends WebhookEventBase {
   type: "customer.impersonated";
   data: CustomerImpersonatedData;
+}
+
+/** A customer accepted a version of your terms. */
+export interface CustomerTermsAcceptedEvent extends WebhookEventBase {
+  type: "customer.terms_accepted";
+  data: CustomerTermsAcceptedData;
 }
 
 /** A customer was banned. */
@@ -9593,6 +9850,7 @@ export type WebhookEvent =
   | CustomerSignedInEvent
   | CustomerSignInFailedEvent
   | CustomerSignedOutEvent
+  | CustomerSteppedUpEvent
   | CustomerLockedEvent
   | CustomerUnlockedEvent
   | CustomerEmailVerifiedEvent
@@ -9605,6 +9863,7 @@ export type WebhookEvent =
   | CustomerSessionRevokedEvent
   | CustomerSignInDeniedEvent
   | CustomerImpersonatedEvent
+  | CustomerTermsAcceptedEvent
   | CustomerBannedEvent
   | CustomerUnbannedEvent
   | CustomerUpdatedEvent
