@@ -10,7 +10,7 @@ import { useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { Choices, DIALOG, Section } from "../settings/pieces";
 import { type FormProps, SettingsForm } from "./SettingsForm";
-import { Item } from "./SignIn";
+import { Item, Switch } from "./SignIn";
 import { REGISTRATION } from "./signIn";
 import { fieldWord } from "./words";
 
@@ -34,6 +34,9 @@ export function Registration() {
             />
             <Wrong>{form.errors.clientRegistration}</Wrong>
             {form.stored.clientRegistration === "TOKEN" && <NewToken {...form} />}
+          </Item>
+          <Item field="clientMetadataDocuments" lead={m.access_documents_lead()} form={form}>
+            <Switch field="clientMetadataDocuments" label={m.access_documents_label()} form={form} />
           </Item>
         </Section>
       )}

@@ -81,6 +81,8 @@ function Form({
   const [theirs, setTheirs] = useState<Project>();
   const stored = draftOf(base.settings.signIn);
   const changed = differences(stored, draft, fields);
+  // An error at a setting of another form is shown beside the button.
+  const places = Object.fromEntries(fields.map((field) => [field, PLACES[field] ?? []]));
   // Another person has saved, and nothing is typed here: show it.
   if (loaded !== base && loaded.updatedAt > base.updatedAt && changed.length === 0) {
     setBase(loaded);
@@ -112,8 +114,8 @@ function Form({
       if (error instanceof APIError && error.status === PRECONDITION_FAILED) {
         await api(projectId)
           .projects.get()
-          .then(setTheirs, (failed: unknown) => setErrors(errorsOf(failed, PLACES)));
-      } else setErrors(errorsOf(error, PLACES));
+          .then(setTheirs, (failed: unknown) => setErrors(errorsOf(failed, places)));
+      } else setErrors(errorsOf(error, places));
     } finally {
       setBusy(false);
     }

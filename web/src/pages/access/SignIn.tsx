@@ -76,6 +76,7 @@ export function TextItem({
   hint,
   placeholder,
   rows,
+  range,
   usual,
   form,
 }: {
@@ -84,6 +85,8 @@ export function TextItem({
   hint?: string;
   placeholder?: string;
   rows?: number;
+  /** For a whole number: the least and the greatest. */
+  range?: [number, number];
   usual?: string;
   form: FormProps;
 }) {
@@ -104,6 +107,7 @@ export function TextItem({
             <input
               className="input"
               onChange={(event) => form.change({ [field]: event.target.value })}
+              {...(range && { type: "number", min: range[0], max: range[1], step: 1 })}
               {...shared}
               {...attributes}
             />
@@ -156,12 +160,12 @@ function Boxes({
   );
 }
 
-function Switch({
+export function Switch({
   field,
   label,
   form,
 }: {
-  field: "requireMfa" | "requireSso" | "accountDeletion";
+  field: "requireMfa" | "requireSso" | "accountDeletion" | "requireTerms" | "clientMetadataDocuments";
   label: string;
   form: FormProps;
 }) {
@@ -195,6 +199,14 @@ function Methods(form: FormProps) {
       <Item field="requireMfa" lead={m.access_mfa_lead()} form={form}>
         <Switch field="requireMfa" label={m.access_mfa_label()} form={form} />
       </Item>
+      <TextItem
+        field="rememberedDeviceDays"
+        lead={m.access_devices_lead()}
+        hint={m.access_devices_hint()}
+        range={[1, 90]}
+        usual={m.access_devices_default()}
+        form={form}
+      />
       <Item field="requireSso" lead={m.access_sso_lead()} form={form}>
         <Switch field="requireSso" label={m.access_sso_label()} form={form} />
       </Item>
@@ -251,6 +263,16 @@ function Accounts(form: FormProps) {
           ]}
         />
         <Wrong>{form.errors.contacts}</Wrong>
+      </Item>
+      <TextItem
+        field="termsVersion"
+        lead={m.access_terms_version_lead()}
+        placeholder="2026-07-01"
+        usual={m.access_terms_version_default()}
+        form={form}
+      />
+      <Item field="requireTerms" lead={m.access_require_terms_lead()} form={form}>
+        <Switch field="requireTerms" label={m.access_require_terms_label()} form={form} />
       </Item>
       <Item field="accountDeletion" lead={m.access_deletion_lead()} form={form}>
         <Switch field="accountDeletion" label={m.access_deletion_label()} form={form} />

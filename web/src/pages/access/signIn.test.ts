@@ -18,6 +18,7 @@ const settings = {
   defaultLanguage: null,
   pageTexts: { en: null, de: null, es: null, fr: null, pt: null, ja: null },
   clientRegistration: "OFF",
+  clientMetadataDocuments: false,
   accountDeletion: true,
   hooks: [],
   theme: {
@@ -33,6 +34,9 @@ const settings = {
   helpUrl: null,
   requireSso: false,
   requireMfa: false,
+  rememberedDeviceDays: null,
+  requireTerms: false,
+  termsVersion: null,
   tokenClaims: { customer: ["plan"], organization: [] },
 };
 
@@ -61,6 +65,7 @@ test("a change has only what differs, and lists as lists", () => {
     organizationClaims: "region",
     customerClaims: "",
     requireMfa: true,
+    rememberedDeviceDays: "30",
   };
   assert.deepEqual(changeOf(base, draft), {
     settings: {
@@ -68,6 +73,7 @@ test("a change has only what differs, and lists as lists", () => {
         redirectUrls: ["https://a.example/back", "https://c.example/back"],
         appName: null,
         requireMfa: true,
+        rememberedDeviceDays: 30,
         tokenClaims: { customer: [], organization: ["region"] },
       },
     },

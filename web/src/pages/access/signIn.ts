@@ -30,6 +30,10 @@ export interface Draft extends Record<ColorField | TextField, string> {
   contacts: string;
   requireMfa: boolean;
   requireSso: boolean;
+  /** A number of days, or empty. */
+  rememberedDeviceDays: string;
+  requireTerms: boolean;
+  termsVersion: string;
   redirectUrls: string;
   allowedOrigins: string;
   mailFrom: string;
@@ -49,6 +53,7 @@ export interface Draft extends Record<ColorField | TextField, string> {
   helpUrl: string;
   accountDeletion: boolean;
   clientRegistration: string;
+  clientMetadataDocuments: boolean;
 }
 
 export type Field = keyof Draft;
@@ -78,6 +83,9 @@ export const DEFAULTS: Draft = {
   contacts: "NONE",
   requireMfa: false,
   requireSso: false,
+  rememberedDeviceDays: "",
+  requireTerms: false,
+  termsVersion: "",
   redirectUrls: "",
   allowedOrigins: "",
   mailFrom: "",
@@ -97,6 +105,7 @@ export const DEFAULTS: Draft = {
   helpUrl: "",
   accountDeletion: true,
   clientRegistration: "OFF",
+  clientMetadataDocuments: false,
   ...(Object.fromEntries([...COLOR_FIELDS, ...TEXT_FIELDS].map((field) => [field, ""])) as Record<
     ColorField | TextField,
     string
@@ -120,8 +129,8 @@ export const BRAND: Field[] = [
   "termsUrl",
   "helpUrl",
 ];
-/** The setting that concerns apps. */
-export const REGISTRATION: Field[] = ["clientRegistration"];
+/** The settings that concern apps. */
+export const REGISTRATION: Field[] = ["clientRegistration", "clientMetadataDocuments"];
 export const RULES = FIELDS.filter((field) => !BRAND.includes(field) && !REGISTRATION.includes(field));
 
 const PATHS: Partial<Record<Field, string>> = {
@@ -132,6 +141,7 @@ const PATHS: Partial<Record<Field, string>> = {
   headingFont: "theme/headingFont",
   pictureUrl: "theme/pictureUrl",
 };
+const NUMBERS: Field[] = ["rememberedDeviceDays"];
 const LISTS: Field[] = ["redirectUrls", "allowedOrigins", "customerClaims", "organizationClaims"];
 
 /** The place of a field within the sign-in settings of the API. */
@@ -153,6 +163,7 @@ export function draftOf(settings: SignInSettings): Draft {
   const held = (field: Field) => {
     let value: unknown = settings;
     for (const name of pathOf(field).split("/")) value = (value as Record<string, unknown> | null)?.[name];
+    if (NUMBERS.includes(field)) return String(value ?? "");
     return Array.isArray(value) ? value.join("\n") : (value ?? "");
   };
   return {
@@ -202,6 +213,7 @@ export function changeOf(base: Draft, draft: Draft): ProjectChange {
     }
     const value = draft[field];
     if (LISTS.includes(field)) place[last] = linesOf(String(value));
+    else if (NUMBERS.includes(field)) place[last] = value ? Number(value) : null;
     else place[last] = typeof value === "string" ? value.trim() || null : value;
   }
   return { settings: { signIn } };

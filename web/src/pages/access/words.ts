@@ -20,6 +20,9 @@ const FIELD_WORDS: Record<Exclude<Field, ColorField | TextField>, () => string> 
   contacts: m.access_contacts,
   requireMfa: m.access_mfa,
   requireSso: m.access_sso,
+  rememberedDeviceDays: m.access_devices,
+  requireTerms: m.access_require_terms,
+  termsVersion: m.access_terms_version,
   redirectUrls: m.access_redirects,
   allowedOrigins: m.access_origins,
   mailFrom: m.access_mail_from,
@@ -39,6 +42,7 @@ const FIELD_WORDS: Record<Exclude<Field, ColorField | TextField>, () => string> 
   helpUrl: m.access_help,
   accountDeletion: m.access_deletion,
   clientRegistration: m.access_registration,
+  clientMetadataDocuments: m.access_documents,
 };
 
 export const SCHEME_WORDS: Record<Scheme, () => string> = { light: m.light, dark: m.dark };
@@ -102,6 +106,8 @@ const CHOICE_WORDS: Partial<Record<Field, Record<string, () => string>>> = {
   requireMfa: { true: m.settings_on, false: m.settings_off },
   requireSso: { true: m.settings_on, false: m.settings_off },
   accountDeletion: { true: m.settings_on, false: m.settings_off },
+  requireTerms: { true: m.settings_on, false: m.settings_off },
+  clientMetadataDocuments: { true: m.settings_on, false: m.settings_off },
   clientRegistration: {
     OFF: m.access_registration_off,
     TOKEN: m.access_registration_token,
