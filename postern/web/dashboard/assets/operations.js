@@ -206,6 +206,8 @@ auth.requestSignInCode POST /projects/{projectId}/auth/sign-in/code jn
 auth.signInWithCode POST /projects/{projectId}/auth/sign-in/code/verify jn
 auth.requestSignInLink POST /projects/{projectId}/auth/sign-in/link jEn
 auth.signInWithLink POST /projects/{projectId}/auth/sign-in/link/verify jn
+auth.acceptTerms POST /projects/{projectId}/auth/terms/accept jn
+customers.listAcceptedTerms GET /projects/{projectId}/customers/{id}/terms
 auth.requestPasswordReset POST /projects/{projectId}/auth/password/forgot jEn
 auth.resetPassword POST /projects/{projectId}/auth/password/reset jEn
 auth.changePassword POST /projects/{projectId}/auth/password/change jE
@@ -226,6 +228,12 @@ auth.passkeys.rename PATCH /projects/{projectId}/auth/passkeys/{id} j
 auth.passkeys.delete DELETE /projects/{projectId}/auth/passkeys/{id} E
 auth.passkeys.beginSignIn POST /projects/{projectId}/auth/passkeys/sign-in/options n
 auth.passkeys.signIn POST /projects/{projectId}/auth/passkeys/sign-in jn
+auth.getStepUpOptions GET /projects/{projectId}/auth/step-up
+auth.stepUp POST /projects/{projectId}/auth/step-up j
+auth.requestStepUpCode POST /projects/{projectId}/auth/step-up/email-code
+auth.passkeys.beginStepUp POST /projects/{projectId}/auth/step-up/passkey-options
+auth.rememberedDevices.list GET /projects/{projectId}/auth/remembered-devices
+auth.rememberedDevices.delete DELETE /projects/{projectId}/auth/remembered-devices/{id} E
 signInHooks.list GET /projects/{projectId}/sign-in-hooks
 signInHooks.create POST /projects/{projectId}/sign-in-hooks j
 signInHooks.get GET /projects/{projectId}/sign-in-hooks/{kind}
@@ -263,6 +271,8 @@ pages.submitSecondFactor POST /projects/{projectId}/auth/pages/mfa fTn
 pages.secondFactor GET /projects/{projectId}/auth/pages/mfa Tn
 pages.enrollSecondFactor POST /projects/{projectId}/auth/pages/mfa/enroll fTn
 pages.confirmRecoveryCodes POST /projects/{projectId}/auth/pages/mfa/enroll/done fTn
+pages.terms GET /projects/{projectId}/auth/pages/terms Tn
+pages.submitTerms POST /projects/{projectId}/auth/pages/terms fTn
 pages.showContinue GET /projects/{projectId}/auth/pages/continue Tn
 pages.passkeyOptions POST /projects/{projectId}/auth/pages/passkey/options fn
 pages.submitPasskey POST /projects/{projectId}/auth/pages/passkey fTn
@@ -482,6 +492,8 @@ oauth.submitAuthorization POST /projects/{projectId}/oauth/authorize fRn
 oauth.continueAuthorization GET /projects/{projectId}/oauth/continue qTn
 oauth.resumeAuthorization GET /projects/{projectId}/oauth/resume qTn
 oauth.submitConsent POST /projects/{projectId}/oauth/consent fTn
+oauth.submitStepUp POST /projects/{projectId}/oauth/step-up fTn
+oauth.passkeyOptionsForStepUp POST /projects/{projectId}/oauth/step-up/passkey-options fn
 oauth.createTokens POST /projects/{projectId}/oauth/token fn
 oauth.pushAuthorization POST /projects/{projectId}/oauth/par fn
 oauth.revokeToken POST /projects/{projectId}/oauth/revoke fn
