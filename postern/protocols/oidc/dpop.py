@@ -5,9 +5,10 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Collection
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 import jwt
 import msgspec
@@ -30,6 +31,10 @@ PRIVATE_MEMBERS = frozenset(("d", "p", "q", "dp", "dq", "qi", "oth", "k"))
 """Members of a JWK that only its owner must have (RFC 7518 §6)."""
 THUMBPRINT_MEMBERS = {"EC": ("crv", "kty", "x", "y"), "OKP": ("crv", "kty", "x"), "RSA": ("e", "kty", "n")}
 """The members that the thumbprint of a key is of, by key type (RFC 7638 §3.2, RFC 8037 §2)."""
+ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
+PATH_CHARACTERS = "%/:@!$&'()*+,;=-._~"
+"""RFC 3986 §3.3; others must be percent-encoded."""
+UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -140,7 +145,18 @@ def _without_query(url: str) -> tuple[str, str | None, int | None, str] | None:
         return None
     if "@" in parts.netloc:
         return None
-    return scheme, parts.hostname, port or DEFAULT_PORTS.get(scheme), unquote(parts.path) or "/"
+    return scheme, parts.hostname, port or DEFAULT_PORTS.get(scheme), _normal_path(parts.path)
+
+
+def _normal_path(path: str) -> str:
+    """A path as it is compared: only unreserved characters mean the same when they are percent-encoded (RFC 3986
+    §6.2.2.1 and §6.2.2.2)."""
+
+    def decoded(match: re.Match[str]) -> str:
+        character = chr(int(match[1], 16))
+        return character if UNRESERVED.fullmatch(character) else match[0].upper()
+
+    return ENCODED.sub(decoded, quote(path, safe=PATH_CHARACTERS)) or "/"
 
 
 def _base64url(data: bytes) -> str:

@@ -4,12 +4,14 @@ import base64
 import hashlib
 import hmac
 import json
+import math
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 import jwt
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -36,6 +38,10 @@ MEMORY_LIMIT = 100_000
 RSA_BITS = range(2_048, 8_193)
 PRIVATE_MEMBERS = frozenset(("d", "p", "q", "dp", "dq", "qi", "oth", "k"))
 THUMBPRINT_MEMBERS = {"EC": ("crv", "kty", "x", "y"), "OKP": ("crv", "kty", "x"), "RSA": ("e", "kty", "n")}
+ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
+PATH_CHARACTERS = "%/:@!$&'()*+,;=-._~"
+"""RFC 3986 §3.3; others must be percent-encoded."""
+UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -53,9 +59,9 @@ class UsedProofs(Protocol):
     An API in several processes needs one that they share, for example in Redis: `SET key 1 NX EX seconds`.
     """
 
-    def remember(self, key: str, seconds: float) -> bool | Awaitable[bool]:
-        """Remember a proof for this time. False if it was used before. Only asynchronous code can use a method that is
-        asynchronous."""
+    def remember(self, key: str, seconds: int) -> bool | Awaitable[bool]:
+        """Remember a proof for at least this time, which is a whole number. False if it was used before. Only
+        asynchronous code can use a method that is asynchronous."""
         ...
 
 
@@ -86,8 +92,9 @@ class Proof:
 
     key: str
     """Identifies the proof."""
-    seconds: float
-    """For how long it could be used again."""
+    seconds: int
+    """For how long it could be used again: a whole number of seconds, rounded up, because `EX` of Redis takes no
+    other."""
 
 
 def check_proof(
@@ -115,7 +122,8 @@ def check_proof(
         raise ProofInvalid(f"its jti is not a text of 1 to {ID_LIMIT} characters")
     if not isinstance(issued_at, int | float) or isinstance(issued_at, bool):
         raise ProofInvalid("its iat is not a number")
-    if not -(PROOF_SECONDS + leeway) <= issued_at - now <= leeway:
+    # Only `now` is calculated with: an integer of any length is compared, but cannot become a float.
+    if not now - PROOF_SECONDS - leeway <= issued_at <= now + leeway:
         raise ProofInvalid("its iat is not the present time")
     if claims.get("htm") != method:
         raise ProofInvalid("its htm is another method")
@@ -128,7 +136,7 @@ def check_proof(
     if not _is_same(thumbprint, own):
         raise ProofInvalid("the access token is bound to another key")
     digest = hashlib.sha256(f"{own}|{proof_id}".encode("utf-8", "surrogatepass")).digest()
-    return Proof(key=_base64url(digest), seconds=issued_at - now + PROOF_SECONDS + 2 * leeway)
+    return Proof(key=_base64url(digest), seconds=math.ceil(issued_at - now + PROOF_SECONDS + 2 * leeway) or 1)
 
 
 def _read_key(jwk: object, algorithm: object) -> jwt.PyJWK:
@@ -165,7 +173,18 @@ def _compared(url: object) -> tuple[str, str | None, int | None, str] | None:
         return None
     if "@" in parts.netloc:
         return None
-    return scheme, parts.hostname, port or DEFAULT_PORTS.get(scheme), unquote(parts.path) or "/"
+    return scheme, parts.hostname, port or DEFAULT_PORTS.get(scheme), _normal_path(parts.path)
+
+
+def _normal_path(path: str) -> str:
+    """A path as it is compared: only unreserved characters mean the same when they are percent-encoded (RFC 3986
+    §6.2.2.1 and §6.2.2.2)."""
+
+    def decoded(match: re.Match[str]) -> str:
+        character = chr(int(match[1], 16))
+        return character if UNRESERVED.fullmatch(character) else match[0].upper()
+
+    return ENCODED.sub(decoded, quote(path, safe=PATH_CHARACTERS)) or "/"
 
 
 def _is_same(value: object, expected: str) -> bool:

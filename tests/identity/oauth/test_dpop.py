@@ -124,6 +124,7 @@ async def test_invalid_proofs_are_refused(prover, first_party):
         {"jti": ""}, {"jti": "x" * 256}, {"jti": 1}, {"iat": "now"}, {"iat": True}, {"nonce": 1},
         {"htm": "PUT"}, {"htm": "post"}, {"htu": f"{url}/"}, {"htu": f"{ISSUER}/token"}, {"htu": 7},
         {"htu": url.replace("http://", "https://")}, {"htu": url.replace("http://", "http://x@")}, {"htu": "http://[/"},
+        {"htu": url.replace("/token", "%2Ftoken")},
         {"headers": {"typ": "JWT"}}, {"headers": {"typ": ABSENT}}, {"headers": {"jwk": ABSENT}},
         {"headers": {"jwk": private}}, {"headers": {"jwk": other.jwk}}, {"headers": {"jwk": rsa.jwk}},
         {"headers": {"jwk": {"kty": "EC"}}}, {"headers": {"jwk": [1]}},
