@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 from postern.kernel.http.problems import Unavailable
 from postern.kernel.outbound.client import OutboundResponse, Outcome
-from postern.kernel.outbound.ssrf import AddressRefused, read_target
+from postern.kernel.outbound.ssrf import AddressRefused, Network, read_target
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.kernel.values import Moment
 from postern.protocols.oidc.authorization import code_challenge
@@ -247,19 +247,28 @@ async def verify_id_token(
 
 
 async def published_key(
-    world: "World", url: str, key_id: object, *, before_fetch: Callable[[], None] | None = None
+    world: "World",
+    url: str,
+    key_id: object,
+    *,
+    before_fetch: Callable[[], None] | None = None,
+    allowed: Sequence[Network] | None = None,
 ) -> dict[str, Any] | None:
     """The key of a published key set with this `kid`; None if there is none. `before_fetch` is called before each
-    request, and may refuse it. Raises ProviderTrouble."""
+    request, and may refuse it; for `allowed` see `Outbound.send`. Raises ProviderTrouble."""
     jwk = None
     # An unknown key id may be that of a new key: fetch the key set again, at most once a minute.
     for life in (DOCUMENT_LIFE, KEY_REFETCH_INTERVAL):
-        jwk = jwk or find_key(await _document(world, url, life, before_fetch), key_id)
+        jwk = jwk or find_key(await _document(world, url, life, before_fetch, allowed), key_id)
     return jwk
 
 
 async def _document(
-    world: "World", url: str, life: timedelta, before_fetch: Callable[[], None] | None = None
+    world: "World",
+    url: str,
+    life: timedelta,
+    before_fetch: Callable[[], None] | None = None,
+    allowed: Sequence[Network] | None = None,
 ) -> dict[str, Any]:
     """A document of a provider, from the cache if it is not older than `life`."""
     documents: ProviderDocuments = world.resources[ProviderDocuments]
@@ -268,7 +277,7 @@ async def _document(
         if before_fetch is not None:
             before_fetch()
         now = world.clock()
-        outcome = await world.outbound.get(_endpoint_url(world, url), keep=DOCUMENT_LIMIT)
+        outcome = await world.outbound.get(_endpoint_url(world, url), keep=DOCUMENT_LIMIT, allowed=allowed)
         document = _json_of(outcome)
         documents.put(url, document, now, len(outcome.body) if isinstance(outcome, OutboundResponse) else 0)
     return document

@@ -14,9 +14,15 @@ from postern.identity.customers.tokens import issuer_of
 from postern.identity.oauth import proof_store, store
 from postern.identity.oauth.dpop import used_id
 from postern.identity.oauth.errors import OAuthError
-from postern.identity.oauth.metadata_documents import client_of_document
+from postern.identity.oauth.metadata_documents import NETWORK_RATE, client_of_document, current_client, is_outdated
 from postern.identity.oauth.model import ClientRow, ClientWithSettings
-from postern.identity.oauth.rules import client_algorithms, client_row_id, is_document_url, is_secret_of
+from postern.identity.oauth.rules import (
+    client_algorithms,
+    client_row_id,
+    is_document_url,
+    is_secret_of,
+    unregistered_networks,
+)
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.limits import RateLimit, network_of
@@ -25,6 +31,7 @@ from postern.platform.projects import operations as projects
 from postern.protocols.oidc.client_assertion import (
     ASSERTION_TYPE,
     UnverifiedAssertion,
+    check_assertion,
     read_assertion,
     verify_assertion,
 )
@@ -66,9 +73,11 @@ async def authenticated_client(
         )
         if client is None and client_id is not None and is_document_url(client_id):
             # A client that pushes its request, or a device: a browser has not brought its document here yet.
-            client = await _client_of_new_document(call, client_id)
+            client = await _client_of_document(call, client_id, None)
         if client is not None and client.metadata_url not in (None, client_id):
             client = None  # Its id is the URL, not the id of the row.
+        if client is not None and is_outdated(client, call.now) and _needs_document(request, client, assertion):
+            client = await _client_of_document(call, client.client_id, client)
     reason = "The client is unknown, or its secret is wrong or missing."
     if client is not None and client.has_key:
         reason = "The client authenticates with its key, by private_key_jwt."
@@ -89,10 +98,19 @@ async def authenticated_client(
     raise OAuthError("invalid_client", reason, 401)
 
 
-async def _client_of_new_document(call: Call, url: str) -> ClientWithSettings:
-    """Raises OAuthError if there is no such client."""
+def _needs_document(request: RawRequest, client: ClientRow, assertion: UnverifiedAssertion | None) -> bool:
+    """Whether a request depends on the present document of a client: it begins an authorization, or the document says
+    with which keys the client authenticates. Others, such as refreshing tokens, go on with what was authorized."""
+    return client.has_key or assertion is not None or request.url.path.endswith("/oauth/par")
+
+
+async def _client_of_document(call: Call, url: str, stored: ClientWithSettings | None) -> ClientWithSettings:
+    """The client with this id, which is `stored` or must be looked up. Raises OAuthError if there is no such client."""
     try:
-        client = await client_of_document(call, url)
+        if stored is None:
+            client = await client_of_document(call, url)
+        else:
+            client = await current_client(call, url, stored)
     except OAuthError as error:
         raise OAuthError(error.error, error.description, 401) from None
     project = await projects.require_project(call.db, call.project_id)
@@ -129,14 +147,14 @@ async def _check_assertion(call: Call, request: RawRequest, client: ClientRow, a
     """Raises ProofRefused unless the client has signed the assertion for this server, and sends it the first time."""
     issuer = issuer_of(call.world, call.project_id)
     endpoints = (f"{issuer}/oauth/token", f"{call.world.settings.public_url}{request.url.path}")
+    # The issuer is what clients should send (draft-ietf-oauth-rfc7523bis); many send the URL of an endpoint.
+    audiences = (issuer,) if client.is_fapi else (issuer, *endpoints)
+    algorithms, now = client_algorithms(client), call.now.timestamp()
+    # Others than the client could make this server fetch its keys.
+    check_assertion(assertion, audiences=audiences, exact=client.is_fapi, algorithms=algorithms, now=now)
+    key = await _key_of(call, client, assertion.header.get("kid"))
     verified = verify_assertion(
-        assertion,
-        await _key_of(call, client, assertion.header.get("kid")),
-        # The issuer is what clients should send (draft-ietf-oauth-rfc7523bis); many send the URL of an endpoint.
-        audiences=(issuer,) if client.is_fapi else (issuer, *endpoints),
-        exact=client.is_fapi,
-        algorithms=client_algorithms(client),
-        now=call.now.timestamp(),
+        assertion, key, audiences=audiences, exact=client.is_fapi, algorithms=algorithms, now=now
     )
     expires_at = Moment.of(datetime.fromtimestamp(verified.expires_at, UTC))
     row_id = used_id("assertion", client.client_id, verified.id)
@@ -151,10 +169,14 @@ async def _key_of(call: Call, client: ClientRow, key_id: object) -> dict[str, An
     assert client.jwks_uri is not None
 
     def before_fetch() -> None:
+        if client.self_registered:  # Anybody can have many such clients.
+            call.world.limiter.take(NETWORK_RATE, network_of(call.origin.ip))
         call.world.limiter.take(KEYS_RATE, f"{call.project_id}|{client.id}")
 
+    settings = call.world.settings
+    allowed = unregistered_networks(settings.public_url, settings.outbound_allow) if client.self_registered else None
     try:
-        return await oidc.published_key(call.world, client.jwks_uri, key_id, before_fetch=before_fetch)
+        return await oidc.published_key(call.world, client.jwks_uri, key_id, before_fetch=before_fetch, allowed=allowed)
     except oidc.ProviderTrouble:
         raise ProofRefused("the keys at the client's jwksUri cannot be fetched") from None
 

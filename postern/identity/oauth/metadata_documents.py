@@ -11,35 +11,53 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
+import structlog
 
 from postern.identity.oauth import registration, store
 from postern.identity.oauth.errors import OAuthError
 from postern.identity.oauth.model import ClientRow
 from postern.identity.oauth.registration import ClientMetadata
-from postern.identity.oauth.rules import LOOPBACK_HOSTS, client_row_id
+from postern.identity.oauth.rules import (
+    LOOPBACK_HOSTS,
+    check_fapi,
+    check_keys,
+    check_outbound_url,
+    client_algorithms,
+    client_row_id,
+    host_in,
+    unregistered_networks,
+)
 from postern.kernel.database.statements import Jsonb
 from postern.kernel.http.call import Call
-from postern.kernel.limits import RateLimit, network_of
-from postern.kernel.outbound.client import OutboundResponse
-from postern.kernel.outbound.ssrf import AddressRefused, read_target
+from postern.kernel.http.problems import Invalid
+from postern.kernel.limits import RateLimit, TooManyRequests, network_of
+from postern.kernel.outbound.client import OutboundRefused, OutboundResponse
+from postern.kernel.outbound.ssrf import AddressRefused, Network, OutboundUrl, read_target
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.kernel.values import Moment
 from postern.platform.projects import operations as projects
 
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 DOCUMENT_LIMIT = 16_384
 """Maximum size of a document, in bytes. The draft recommends to accept at least 5 KB (§6.6)."""
 URL_LIMIT = 500
 """Maximum length of a client id, in characters: access tokens contain it."""
 DEFAULT_LIFE, MIN_LIFE, MAX_LIFE = timedelta(hours=1), timedelta(minutes=5), timedelta(days=1)
-"""How long a document is used before it is fetched again: without `Cache-Control`, and the limits of what that says."""
+"""How long a document is used before it is fetched again: without `Cache-Control`, and the limits of what that says.
+While it cannot be fetched again, it is used for MAX_LIFE more."""
 NETWORK_RATE = RateLimit("oauth-client-documents", 10, timedelta(minutes=1))
-"""How often requests from one network make one process fetch documents for one project."""
+"""How often requests from one network make one process fetch documents, or keys of clients that nobody of a project has
+registered, for all projects together."""
+NEW_RATE = RateLimit("oauth-client-documents-new", 10, timedelta(minutes=10))
+"""How many clients one network adds with one process, for all projects together."""
 HOST_RATE = RateLimit("oauth-client-documents-host", 120, timedelta(minutes=1))
 """How often one process fetches documents from one host, for all projects together: more than one network can cause, so
 that it cannot keep others from signing in."""
 JSON_TYPE = re.compile(r"application/(?:[a-z0-9!#$&^_.+-]+\+)?json")
 """The media types of JSON (RFC 6839 §3.1)."""
 MAX_AGE = re.compile(r"(?:^|,)\s*max-age\s*=\s*\"?([0-9]{1,9})\"?\s*(?:,|$)", re.IGNORECASE)
+PLACE = re.compile(r" - at `\$\.([a-z_]+(?:\[[0-9]+\])?)[^`]*`\Z")
+"""A member, and maybe the number of an element, in the text of an error of msgspec."""
 NO_CACHE = re.compile(r"(?:^|,)\s*no-(?:store|cache)\b", re.IGNORECASE)
 
 
@@ -51,6 +69,10 @@ class ClientDocument(ClientMetadata, rename=None):
     token_endpoint_auth_method: Literal["none", "private_key_jwt"] = "none"  # noqa: S105 - a method
 
 
+class _Unreachable(OAuthError):
+    """The document cannot be fetched at present, which says nothing about the client."""
+
+
 async def client_of_document(call: Call, url: str) -> ClientRow:
     """The client with this id, from a document that is not older than it may be. Raises OAuthError, which must be shown
     and not redirected, ProjectMissing and TooManyRequests."""
@@ -58,22 +80,45 @@ async def client_of_document(call: Call, url: str) -> ClientRow:
     if not project.settings.sign_in.client_metadata_documents:
         raise OAuthError("invalid_client", "This provider does not accept the URL of a document as client_id.")
     stored = await store.client(call.db, project_id=call.project_id, id=client_row_id(call.project_id, url))
-    expires_at = None if stored is None else stored.metadata_expires_at
-    if stored is not None and expires_at is not None and expires_at > call.now:
+    return await current_client(call, url, stored)
+
+
+def is_outdated(client: ClientRow, now: Moment) -> bool:
+    """Whether the document of a client must be fetched again; False for other clients."""
+    return client.metadata_expires_at is not None and client.metadata_expires_at <= now
+
+
+async def current_client(call: Call, url: str, stored: ClientRow | None) -> ClientRow:
+    """The client with this id, whose row is `stored` if there is one: fetches its document if that is missing or
+    outdated. While it cannot be fetched, an outdated one is used for MAX_LIFE more. Raises OAuthError and
+    TooManyRequests."""
+    if stored is not None and not is_outdated(stored, call.now):
         return stored
-    host = _check_url(call, url)
-    call.world.limiter.take(NETWORK_RATE, f"{call.project_id}|{network_of(call.origin.ip)}")
-    call.world.limiter.take(HOST_RATE, host)
-    document, life = await _fetch(call, url)
-    metadata = _read(document, url)
-    row = await registration.client_row(
-        call,
-        metadata,
-        id=client_row_id(call.project_id, url),
-        metadata_url=url,
-        metadata_expires_at=Moment.of(call.now + life),
-    )
-    return await _store(call, row)
+    try:
+        target = _check_url(call, url)
+        call.world.limiter.take(NETWORK_RATE, network_of(call.origin.ip))
+        call.world.limiter.take(HOST_RATE, target.host)
+        document, life = await _fetch(call, url)
+        row = await registration.client_row(
+            call,
+            _read(document, url),
+            id=client_row_id(call.project_id, url),
+            metadata_url=url,
+            metadata_expires_at=Moment.of(call.now + life),
+        )
+        return await _store(call, row)
+    except (TooManyRequests, _Unreachable):
+        expires_at = None if stored is None else stored.metadata_expires_at
+        if stored is None or expires_at is None or expires_at + MAX_LIFE <= call.now:
+            raise
+        return stored
+    except OAuthError:
+        if stored is not None:
+            # Otherwise the next request could use it, when the limits let no request through.
+            await store.withdraw_metadata(
+                call.db, project_id=call.project_id, id=stored.id, expires_at=Moment.of(call.now - MAX_LIFE)
+            )
+        raise
 
 
 def host_of(client: ClientRow) -> str:
@@ -81,8 +126,8 @@ def host_of(client: ClientRow) -> str:
     return "" if client.metadata_url is None else urlsplit(client.metadata_url).netloc
 
 
-def _check_url(call: Call, url: str) -> str:
-    """The host of a client id. Raises OAuthError unless it can be the URL of a document (§3)."""
+def _check_url(call: Call, url: str) -> OutboundUrl:
+    """Parse a client id. Raises OAuthError unless it can be the URL of a document (§3)."""
 
     def refuse(reason: str) -> OAuthError:
         return OAuthError("invalid_client", f"The client_id cannot be the URL of a document: {reason}.")
@@ -93,28 +138,38 @@ def _check_url(call: Call, url: str) -> str:
         if not url.isascii():
             raise AddressRefused("it has characters that are not ASCII")
         target = read_target(url)
+        check_outbound_url(url, _networks(call))
         parts = urlsplit(url)
     except (AddressRefused, ValueError) as refused:
         raise refuse(str(refused).rstrip(".")) from None
-    if not target.secure and not call.world.settings.outbound_allow:
-        raise refuse("it is not an https URL")
     if "#" in url or "@" in parts.netloc:
         raise refuse("it has a fragment or a user name")
     if parts.path in ("", "/"):
         raise refuse("it has no path")
     if any(segment in (".", "..") for segment in parts.path.split("/")):
         raise refuse("its path has segments with dots only")
-    host = parts.hostname or ""
-    if host not in LOOPBACK_HOSTS and host == urlsplit(call.world.settings.public_url).hostname:
+    if target.host not in LOOPBACK_HOSTS and host_in(url) == host_in(call.world.settings.public_url):
         raise refuse("no client is at the host of this server")
-    return host
+    return target
+
+
+def _networks(call: Call) -> list[Network]:
+    """The special-purpose networks in which documents may be."""
+    return unregistered_networks(call.world.settings.public_url, call.world.settings.outbound_allow)
 
 
 async def _fetch(call: Call, url: str) -> tuple[dict[str, Any], timedelta]:
     """The document at a URL, and how long it can be used. Redirects are not followed (§5). Raises OAuthError."""
-    outcome = await call.world.outbound.get(url, headers={"Accept": "application/json"}, keep=DOCUMENT_LIMIT)
+    outcome = await call.world.outbound.get(
+        url, headers={"Accept": "application/json"}, keep=DOCUMENT_LIMIT, allowed=_networks(call)
+    )
     if not isinstance(outcome, OutboundResponse):
-        raise _refused(f"it cannot be fetched: {outcome.reason}")
+        # Not on the page: the reason would tell anybody what this server can reach.
+        log.info("client_document_not_fetched", project=str(call.project_id), url=url, reason=outcome.reason)
+        kind = OAuthError if isinstance(outcome, OutboundRefused) else _Unreachable
+        raise kind("invalid_client", "The document of the client cannot be fetched.")
+    if outcome.status == 429 or outcome.status >= 500:
+        raise _Unreachable("invalid_client", f"The document of the client cannot be fetched: status {outcome.status}.")
     if 300 <= outcome.status < 400:
         raise _refused("the server answered with a redirect, which is not followed")
     if outcome.status != 200:
@@ -126,8 +181,8 @@ async def _fetch(call: Call, url: str) -> tuple[dict[str, Any], timedelta]:
         raise _refused(f"it has more than {DOCUMENT_LIMIT} bytes")
     try:
         document = read_untrusted_json(outcome.body)
-    except JsonRefused as refused:
-        raise _refused(f"it is not valid JSON: {refused}") from None
+    except JsonRefused:
+        raise _refused("it is not valid JSON") from None
     if not isinstance(document, dict):
         raise _refused("it is not a JSON object")
     return document, document_life(outcome.headers.get("cache-control", ""))
@@ -152,10 +207,16 @@ def _read(document: dict[str, Any], url: str) -> ClientDocument:
         metadata = msgspec.convert(document, ClientDocument)
         registration.check_metadata(metadata)
     except msgspec.ValidationError as error:
-        raise _refused(str(error)) from None
+        raise _refused(f"a member is missing or invalid{_place(error)}") from None
     except OAuthError as error:
         raise _refused(error.description) from None
     return metadata
+
+
+def _place(error: msgspec.ValidationError) -> str:
+    """Where a document is wrong. Not what is there, because anybody could make this server show a text."""
+    match = PLACE.search(str(error))
+    return "" if match is None else f": {match[1]}"
 
 
 def _refused(reason: str) -> OAuthError:
@@ -163,7 +224,8 @@ def _refused(reason: str) -> OAuthError:
 
 
 async def _store(call: Call, row: ClientRow) -> ClientRow:
-    """Insert the client, or replace its metadata. Raises OAuthError if the project has too many."""
+    """Insert the client, or replace its metadata. Raises OAuthError if the project has too many, or the metadata do not
+    fit the security profile that the project has set, and TooManyRequests."""
     async with call.db.transaction() as tx:
         await tx.lock_quota("oauth-registrations", call.project_id)
         stored = await store.replace_metadata(
@@ -185,6 +247,19 @@ async def _store(call: Call, row: ClientRow) -> ClientRow:
             now=call.now,
         )
         if stored is not None:
+            if stored.is_fapi:
+                _check_fapi(stored)
             return stored
+        call.world.limiter.take(NEW_RATE, network_of(call.origin.ip))
         await registration.add_client(tx, call, row)
     return row
+
+
+def _check_fapi(row: ClientRow) -> None:
+    """Raises OAuthError unless the metadata are those of a FAPI2 client, as which the project has marked it."""
+    try:
+        check_fapi(row)
+        if row.jwks is not None:
+            check_keys(row.jwks, client_algorithms(row))
+    except Invalid as problem:
+        raise _refused(f"this client has the profile FAPI2. {problem.errors[0].message}") from None

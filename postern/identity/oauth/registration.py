@@ -8,7 +8,6 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
@@ -16,6 +15,7 @@ import msgspec
 from postern.identity.oauth import registration_store, store
 from postern.identity.oauth.errors import OAuthError, OAuthErrorDocument, error_response, json_response
 from postern.identity.oauth.model import (
+    REQUEST_LIFE,
     STANDARD_SCOPES,
     ClientRow,
     HttpsUrl,
@@ -32,8 +32,10 @@ from postern.identity.oauth.rules import (
     check_keys,
     check_outbound_url,
     check_redirect_uri,
+    host_in,
     secret_hash,
     split_scope,
+    unregistered_networks,
 )
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call, CredentialInvalid
@@ -239,20 +241,21 @@ async def client_row(
         created_at=call.now,
         updated_at=call.now,
     )
-    own_host = urlsplit(call.world.settings.public_url).hostname
+    settings = call.world.settings
+    own_host = host_in(settings.public_url)
     for uri in row.redirect_uris:
         try:
             check_redirect_uri(uri, row.type, "/redirect_uris")
         except Invalid as problem:
             raise OAuthError("invalid_redirect_uri", problem.errors[0].message) from None
-        if own_host not in LOOPBACK_HOSTS and urlsplit(uri).hostname == own_host:
+        if own_host not in LOOPBACK_HOSTS and host_in(uri) == own_host:
             # The consent page would name this server as the place to which the browser goes.
             raise OAuthError("invalid_redirect_uri", "No client is at the host of this server.")
     try:
         if row.jwks is not None:
             check_keys(row.jwks, ALGORITHMS)
         if row.jwks_uri is not None:
-            check_outbound_url(row.jwks_uri, call.world.settings.outbound_allow)
+            check_outbound_url(row.jwks_uri, unregistered_networks(settings.public_url, settings.outbound_allow))
     except Invalid as problem:
         message = f"{problem.errors[0].path.removeprefix('/')}: {problem.errors[0].message}"
         raise OAuthError("invalid_client_metadata", message) from None
@@ -277,12 +280,13 @@ async def add_client(tx: Transaction, call: Call, row: ClientRow) -> None:
 
 
 async def _make_room(tx: Transaction, call: Call) -> None:
-    """Delete the unused client that has registered itself first. Raises OAuthError if all are used or recent."""
+    """Delete the unused client that has registered itself first. Those with a document make room before others, because
+    their next request brings them back. Raises OAuthError if all are used or recent."""
     before = Moment.of(call.now - REPLACED_AFTER)
     full = OAuthError("temporarily_unavailable", "Too many clients have registered themselves.", 503)
-    unused = await registration_store.first_unused(
-        tx, project_id=call.project_id, before=before, unused_life=UNUSED_LIFE
-    )
+    unused = await registration_store.first_unused_document(
+        tx, project_id=call.project_id, before=Moment.of(call.now - REQUEST_LIFE), unused_life=UNUSED_LIFE
+    ) or await registration_store.first_unused(tx, project_id=call.project_id, before=before, unused_life=UNUSED_LIFE)
     if unused is None:
         raise full
     await registration_store.lock_clients(tx, project_id=call.project_id, ids=[unused])

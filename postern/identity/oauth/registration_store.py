@@ -57,6 +57,19 @@ async def lock_expired(tx: Transaction, *, project_id: UUID, ids: list[UUID], no
 async def first_unused(db: Queries, *, project_id: UUID, before: Moment, unused_life: timedelta) -> UUID | None: ...
 
 
+# The same, of clients whose id is the URL of a document.
+@statement("""
+    select registration.id from oauth_registrations registration
+    join oauth_clients client on client.project_id = registration.project_id and client.id = registration.id
+    where registration.project_id = %(project_id)s and registration.created_at < %(before)s
+      and registration.expires_at <= registration.created_at + %(unused_life)s and client.metadata_url is not null
+    order by registration.created_at, registration.id limit 1
+""")
+async def first_unused_document(
+    db: Queries, *, project_id: UUID, before: Moment, unused_life: timedelta
+) -> UUID | None: ...
+
+
 # Whether a client, which must be locked, is still unused.
 @statement("""
     select exists (select from oauth_registrations

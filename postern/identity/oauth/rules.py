@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterable, Sequence
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -21,6 +21,7 @@ from postern.web.languages import Text, text
 LOOPBACK_IPS = frozenset(("127.0.0.1", "::1"))
 """The addresses of RFC 8252 §7.3. For native apps on them, the port is chosen when the app starts."""
 LOOPBACK_HOSTS = LOOPBACK_IPS | {"localhost"}
+LOOPBACK_NETWORKS: tuple[Network, ...] = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 """A host with an optional port, as it can stand in a Content-Security-Policy."""
 FAPI_ALGORITHMS = tuple(name for name in ALGORITHMS if name != "RS256")
@@ -89,6 +90,26 @@ def check_outbound_url(uri: str, allowed: Sequence[Network]) -> None:
     addresses = [ip_address(text) for text in target.known_addresses]
     if not target.secure and not (addresses and all(is_special(address) for address in addresses)):
         raise AddressRefused("Use https; http is possible only for addresses that the operator has allowed.")
+
+
+def host_in(url: str) -> str:
+    """The host of a URL, so that it can be compared: in lower case, without the dot that may end a name. Raises
+    ValueError."""
+    return (urlsplit(url).hostname or "").rstrip(".")
+
+
+def unregistered_networks(public_url: str, allowed: Sequence[Network]) -> list[Network]:
+    """The special-purpose networks that URLs may reach of clients which nobody of the project has registered: none,
+    whatever the operator has `allowed` for others, because anybody names such URLs. Only a server that is itself at a
+    loopback address, for development, reaches what is allowed of loopback."""
+    if host_in(public_url) not in LOOPBACK_HOSTS:
+        return []
+    return [
+        min(network, loopback, key=lambda either: either.num_addresses)
+        for network in allowed
+        for loopback in LOOPBACK_NETWORKS
+        if network.overlaps(loopback)
+    ]
 
 
 def matching_redirect_uri(client: ClientRow, uri: str) -> bool:

@@ -123,6 +123,14 @@ async def replace_metadata(
 ) -> ClientRow | None: ...
 
 
+# Make the metadata of a client outdated since `expires_at` or longer, because its document is not valid any more.
+@statement("""
+    update oauth_clients set metadata_expires_at = %(expires_at)s
+    where project_id = %(project_id)s and id = %(id)s and metadata_expires_at > %(expires_at)s
+""")
+async def withdraw_metadata(db: Queries, *, project_id: UUID, id: UUID, expires_at: Moment) -> None: ...
+
+
 # Replace the secret of a client; the old one is accepted until `previous_expires_at`.
 @statement("""
     update oauth_clients set previous_secret_hash = secret_hash, previous_secret_expires_at = %(previous_expires_at)s,

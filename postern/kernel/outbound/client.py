@@ -158,9 +158,16 @@ class Outbound:
         self.opened = 0
         """The number of connections opened so far."""
 
-    async def get(self, url: str, *, headers: Mapping[str, str] | None = None, keep: int = KEPT_BYTES) -> Outcome:
+    async def get(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        keep: int = KEPT_BYTES,
+        allowed: Sequence[Network] | None = None,
+    ) -> Outcome:
         """Send a GET request; see `send`. At most `keep` bytes of the response body are kept."""
-        return await self.send("GET", url, headers=headers, keep=keep)
+        return await self.send("GET", url, headers=headers, keep=keep, allowed=allowed)
 
     async def post(
         self, url: str, body: bytes, *, headers: Mapping[str, str] | None = None, keep: int = KEPT_BYTES
@@ -176,23 +183,34 @@ class Outbound:
         body: bytes = b"",
         headers: Mapping[str, str] | None = None,
         keep: int = KEPT_BYTES,
+        allowed: Sequence[Network] | None = None,
     ) -> Outcome:
         """Send one request without retries. Failures are returned, not raised. Waits for one of OPEN_CONNECTIONS slots.
 
-        Raises ValueError for an invalid header.
+        `allowed` lists the special-purpose networks that this request may reach; default: those of the client. Raises
+        ValueError for an invalid header.
         """
         # The time limit does not include waiting for a free slot.
         async with self._slots:
-            return await self._send(method, url, body, headers or {}, keep)
+            networks = self._allowed if allowed is None else allowed
+            return await self._send(method, url, body, headers or {}, keep, networks)
 
-    async def _send(self, method: Method, url: str, body: bytes, headers: Mapping[str, str], keep: int) -> Outcome:
+    async def _send(
+        self,
+        method: Method,
+        url: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        keep: int,
+        allowed: Sequence[Network],
+    ) -> Outcome:
         clock = asyncio.get_running_loop().time
         started_at = clock()
         try:
             target = read_target(url)
             request = _encode_request(method, target, headers, body)
             async with asyncio.timeout(self._total):
-                addresses = await self._addresses(target)
+                addresses = await self._permitted(target.host, target.known_addresses, allowed)
                 received = await self._exchange(target, addresses, request, keep)
         except AddressRefused as error:
             return OutboundRefused(str(error), clock() - started_at)
@@ -218,17 +236,14 @@ class Outbound:
         Raises AddressRefused if one of them is special-purpose and not allowed, HostNotFound if there is none.
         """
         try:
-            addresses = await self._permitted(host, addresses_in(host))
+            addresses = await self._permitted(host, addresses_in(host), self._allowed)
         except _Failure as failure:
             raise HostNotFound(str(failure)) from None
         return [str(address) for address in addresses]
 
-    async def _addresses(self, target: OutboundUrl) -> list[Address]:
-        return await self._permitted(target.host, target.known_addresses)
-
-    async def _permitted(self, host: str, known_addresses: Sequence[str]) -> list[Address]:
+    async def _permitted(self, host: str, known_addresses: Sequence[str], allowed: Sequence[Network]) -> list[Address]:
         if known_addresses:
-            return permitted(known_addresses, self._allowed)
+            return permitted(known_addresses, allowed)
         try:
             async with asyncio.timeout(self._connect):
                 addresses = await self._lookup(host)
@@ -239,7 +254,7 @@ class Outbound:
             raise _Failure("dns", f"The address of {host} could not be found.") from error
         if not addresses:
             raise _Failure("dns", f"{host} has no address.")
-        return permitted(addresses, self._allowed)
+        return permitted(addresses, allowed)
 
     async def _exchange(self, target: OutboundUrl, addresses: list[Address], request: bytes, keep: int) -> "_Received":
         keys = [_ConnectionKey(target.secure, target.host, target.port, address) for address in addresses]

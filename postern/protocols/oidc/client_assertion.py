@@ -2,7 +2,7 @@
 used before is checked by the caller."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, TypeGuard
 
 import jwt
 import msgspec
@@ -25,6 +25,7 @@ class UnverifiedAssertion(msgspec.Struct, frozen=True):
 
     text: str
     header: dict[str, Any]
+    claims: dict[str, Any]
     client_id: str
     """The claim `sub`."""
 
@@ -50,7 +51,7 @@ def read_assertion(text: str) -> UnverifiedAssertion:
         raise ProofRefused("its typ is that of another JWT")
     if not isinstance(claims.get("sub"), str):
         raise ProofRefused("it has no sub")
-    return UnverifiedAssertion(text, header, claims["sub"])
+    return UnverifiedAssertion(text, header, claims, claims["sub"])
 
 
 def usable_algorithms(jwk: dict[str, Any]) -> list[str]:
@@ -68,6 +69,16 @@ def usable_algorithms(jwk: dict[str, Any]) -> list[str]:
     if not usable or jwk.get("use", "sig") != "sig":
         raise refused if not usable else ProofRefused("it is not for signatures")
     return usable
+
+
+def check_assertion(
+    assertion: UnverifiedAssertion, *, audiences: Collection[str], exact: bool, algorithms: Collection[str], now: float
+) -> None:
+    """Check all of an assertion except its signature, before the key of the client is fetched; for the parameters see
+    `verify_assertion`. Raises ProofRefused with the reason."""
+    if assertion.header.get("alg") not in algorithms:
+        raise ProofRefused("it is signed with another algorithm")
+    _check_claims(assertion.claims, audiences, exact, now)
 
 
 def verify_assertion(
@@ -106,18 +117,28 @@ def verify_assertion(
         )
     except (jwt.PyJWTError, ValueError, TypeError, UnsupportedAlgorithm):
         raise ProofRefused("its signature is wrong, or a claim is wrong or missing") from None
-    audience = claims["aud"]
+    return _check_claims(claims, audiences, exact, now)
+
+
+def _check_claims(claims: dict[str, Any], audiences: Collection[str], exact: bool, now: float) -> UsedAssertion:
+    """Raises ProofRefused unless the claims are for this server and the present."""
+    audience, assertion_id, expires_at = claims.get("aud"), claims.get("jti"), claims.get("exp")
     named = audience if isinstance(audience, list) and not exact else [audience]
     if not named or not all(isinstance(name, str) and name in audiences for name in named):
         raise ProofRefused("its aud is not this server")
-    if not isinstance(claims["jti"], str) or not 0 < len(claims["jti"]) <= JTI_LIMIT:
+    if not isinstance(assertion_id, str) or not 0 < len(assertion_id) <= JTI_LIMIT:
         raise ProofRefused(f"its jti is not a text of 1 to {JTI_LIMIT} characters")
-    times = (claims["exp"], claims.get("iat", now), claims.get("nbf", now))
-    if not all(isinstance(time, int | float) and not isinstance(time, bool) for time in times):
+    issued_at, not_before = claims.get("iat", now), claims.get("nbf", now)
+    if not (_is_number(expires_at) and _is_number(issued_at) and _is_number(not_before)):
         raise ProofRefused("a time is not a number")
     skew = SKEW.total_seconds()
-    if claims["exp"] + skew <= now or max(times[1:]) > now + skew:
+    # Sums only of limits: a number of any length would overflow.
+    if expires_at <= now - skew or max(issued_at, not_before) > now + skew:
         raise ProofRefused("it has expired, or is from the future")
-    if claims["exp"] > now + LIFE_LIMIT_SECONDS + skew:
+    if expires_at > now + LIFE_LIMIT_SECONDS + skew:
         raise ProofRefused(f"it is valid for more than {LIFE_LIMIT_SECONDS} seconds")
-    return UsedAssertion(claims["jti"], claims["exp"] + skew)
+    return UsedAssertion(assertion_id, expires_at + skew)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

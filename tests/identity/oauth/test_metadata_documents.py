@@ -19,7 +19,7 @@ PATH = "/oauth/client.json"
 
 @pytest.fixture
 def settings(settings):
-    return msgspec.structs.replace(settings, outbound_allow=tuple(read_networks("127.0.0.0/8")))
+    return msgspec.structs.replace(settings, outbound_allow=tuple(read_networks("127.0.0.0/8, 10.0.0.0/8")))
 
 
 class Publisher:
@@ -135,10 +135,16 @@ async def test_the_document_is_fetched_again_when_its_time_has_passed(publisher,
     assert publisher.fetches == 2
     (client,) = (await provider.project.developer.get("/oauth-clients")).json()
     assert (client["name"], client["redirectUris"]) == ("Notes again", [other])
+    # For a while, it is used although it cannot be fetched again.
+    publisher.publish(status=503)
+    clock.move(timedelta(hours=23))
+    assert (await provider.browser().authorize(redirect_uri=other)).status_code == 302
     # A document that is withdrawn is not used any longer than its time.
     publisher.publish(status=404)
     clock.move(MIN_LIFE + timedelta(seconds=1))
     assert "status 404" in await publisher.refusal(redirect_uri=other)
+    publisher.publish(status=503)
+    assert "cannot be fetched" in await publisher.refusal(redirect_uri=other)
 
 
 def test_cache_control_counts_within_limits():
@@ -168,6 +174,7 @@ async def test_documents_that_are_wrong_are_refused_on_a_page(publisher, clock):
             "jwks": keys,
             "jwks_uri": "https://terminal.example.com/keys",
         },
+        "missing or invalid: jwks": {"jwks": "Your account is locked."},
         "invisible": {"client_name": "Notes\u202e"},
         "cannot contain wildcards": {"redirect_uris": ["https://*.example.com/"]},
         "http is possible only": {"redirect_uris": ["http://terminal.example.com/"]},
@@ -175,7 +182,9 @@ async def test_documents_that_are_wrong_are_refused_on_a_page(publisher, clock):
     }
     for reason, fields in wrong.items():
         publisher.publish(**fields)
-        assert reason in await publisher.refusal(), reason
+        page = await publisher.refusal()
+        assert reason in page, reason
+        assert "Your account is locked" not in page
         clock.move(timedelta(minutes=1))
     replies = {
         "a redirect, which is not followed": {"status": 302, "headers": {"Location": publisher.receiver.url("/x")}},
@@ -183,7 +192,7 @@ async def test_documents_that_are_wrong_are_refused_on_a_page(publisher, clock):
         "status 204": {"status": 204, "content": b""},
         "Content-Type": {"headers": {"Content-Type": "text/html"}},
         f"more than {DOCUMENT_LIMIT} bytes": {"logo_uri": "x" * DOCUMENT_LIMIT},
-        "not valid JSON": {"content": b'{"client_id": '},
+        "not valid JSON.": {"content": b'{"client_id": '},
         "not a JSON object": {"content": b"[]"},
     }
     for reason, fields in replies.items():
@@ -203,7 +212,8 @@ async def test_urls_that_cannot_be_ids_are_refused_without_a_request(publisher, 
         "fragment": f"{origin}/client.json#x",
         "more than 500": f"{origin}/{'x' * 500}",
         "ASCII": f"{origin}/é",
-        "cannot be fetched": "https://10.0.0.1/client.json",
+        "not on the public Internet": "https://10.0.0.1/client.json",
+        "Use https": "http://terminal.example.com/client.json",
         "cannot be the URL": "https://terminal.example.com:99999/client.json",
     }
     for reason, url in urls.items():
@@ -213,7 +223,10 @@ async def test_urls_that_cannot_be_ids_are_refused_without_a_request(publisher, 
     assert publisher.receiver.requests == []
     # Without permission to call addresses in a private network, loopback is refused, and http.
     monkeypatch.setattr(world, "settings", msgspec.structs.replace(world.settings, outbound_allow=()))
-    assert "not an https URL" in await publisher.refusal()
+    assert "not on the public Internet" in await publisher.refusal()
+    # Nor may clients be at the host of this server, however it is written.
+    monkeypatch.setattr(world, "settings", msgspec.structs.replace(world.settings, base_url="https://auth.example.com"))
+    assert "host of this server" in await publisher.refusal(client_id="https://AUTH.example.com./client.json")
 
 
 async def test_many_requests_fetch_a_document_once_and_urls_are_limited(publisher):
@@ -235,6 +248,11 @@ async def test_clients_are_limited_and_deleted_if_they_are_not_used(publisher, c
     publisher.receiver.script("/second.json", Reply(body=body, headers={"Content-Type": "application/json"}))
     full = await provider.browser().authorize(client_id=second)
     assert (full.status_code, "Too many clients" in full.text) == (503, True)
+    # After the time of its request, an unused client makes room.
+    clock.move(timedelta(minutes=31))
+    assert (await provider.browser().authorize(client_id=second)).status_code == 302
+    (client,) = (await provider.project.client.get("/oauth-clients")).json()
+    assert client["metadataUrl"] == second
     clock.move(timedelta(days=1, minutes=1))
     await run_due_work()
     assert (await provider.project.client.get("/oauth-clients")).json() == []
@@ -261,6 +279,20 @@ async def test_a_client_pushes_its_request_and_authenticates_with_its_key(publis
     code = parameters_of(await browser.submit(page, decision="allow"))["code"]
     exchanged = await provider.exchange(code, **signed())
     assert exchanged.status_code == 200, exchanged.text
+    # It replaces its key, and all requests that need one follow the document.
+    new = ClientKey()
+    publisher.publish(token_endpoint_auth_method="private_key_jwt", jwks=new.jwks())
+    clock.move(timedelta(hours=2))
+    old = await provider.refresh(exchanged.json()["refresh_token"], {"clientId": publisher.url}, **signed())
+    assert (old.status_code, old.json()["error"]) == (401, "invalid_client")
+    by_new_key = new.assertion(publisher.url, provider.issuer, now=clock().timestamp())
+    refreshed = await provider.refresh(exchanged.json()["refresh_token"], {"clientId": publisher.url}, **by_new_key)
+    assert refreshed.status_code == 200, refreshed.text
+    clock.move(timedelta(hours=2))
+    publisher.publish(status=404)
+    by_new_key = new.assertion(publisher.url, provider.issuer, now=clock().timestamp())
+    gone = await provider.send("par", {"clientId": publisher.url}, **request, **by_new_key)
+    assert (gone.status_code, "404" in gone.text) == (401, True)
     wrong = await provider.send("par", {"clientId": publisher.receiver.url("/other")}, **request)
     assert (wrong.status_code, wrong.json()["error"]) == (401, "invalid_client")
     assert "client_id is not its URL" not in wrong.text
@@ -274,3 +306,81 @@ async def test_a_foreign_project_does_not_know_the_client(publisher, new_project
     )
     assert response.status_code == 400
     assert publisher.fetches == 1
+
+
+async def test_networks_of_the_operator_are_not_reached(publisher, world, monkeypatch):
+    """Anybody can name the URL of a document or of keys, other than the URLs that developers configure."""
+    provider = publisher.provider
+    publisher.publish(token_endpoint_auth_method="private_key_jwt", jwks_uri="https://10.0.0.1/keys")
+    assert "not on the public Internet" in await publisher.refusal()
+
+    async def lookup(name):
+        return ["10.0.0.1"]
+
+    monkeypatch.setattr(world.outbound, "_lookup", lookup)
+    page = await publisher.refusal(client_id="https://internal.example.com/client.json")
+    assert "The document of the client cannot be fetched." in page
+    assert "public Internet" not in page
+    # A server at a public host reaches no loopback address either.
+    settings = msgspec.structs.replace(world.settings, base_url="https://auth.example.com")
+    monkeypatch.setattr(world, "settings", settings)
+    assert "not on the public Internet" in await publisher.refusal()
+    assert publisher.fetches == 1
+    assert (await provider.project.developer.get("/oauth-clients")).json() == []
+
+
+async def test_one_network_causes_few_requests_for_keys(publisher, new_project, clock):
+    provider, receiver, key = publisher.provider, publisher.receiver, ClientKey()
+    for number in range(5):
+        url, keys = receiver.url(f"/{number}.json"), receiver.url(f"/keys/{number}")
+        fields = {"client_id": url, "token_endpoint_auth_method": "private_key_jwt", "jwks_uri": keys}
+        body = json.dumps(publisher.document(**fields)).encode()
+        receiver.script(f"/{number}.json", Reply(body=body, headers={"Content-Type": "application/json"}))
+        # This assertion is for another server: the keys are not needed to refuse it.
+        foreign = key.assertion(url, "https://other.example.com", now=clock().timestamp())
+        assert (await provider.send("par", {"clientId": url}, **foreign)).status_code == 401
+    assert not any("/keys/" in request.path for request in receiver.requests)
+    statuses = []
+    for number in range(6):
+        url = receiver.url(f"/{number % 5}.json")
+        assertion = key.assertion(url, provider.issuer, now=clock().timestamp())
+        statuses.append((await provider.send("par", {"clientId": url}, **assertion)).status_code)
+    assert statuses == [401] * 5 + [429]
+    # The limit is that of the network, in whichever project.
+    other = await new_project()
+    body = {"settings": {"signIn": {"clientMetadataDocuments": True}}}
+    assert (await other.developer.patch("", body)).status_code == 200
+    query = f"client_id={publisher.url}&redirect_uri={REDIRECT_URI}"
+    limited = await provider.auth.client.get(f"/projects/{other.id}/oauth/authorize?{query}")
+    assert limited.status_code == 429
+    # Documents that are known need no request, or are used although it is time for one.
+    clock.move(timedelta(minutes=61))
+    for number in range(12):
+        assert (await provider.browser().authorize(client_id=receiver.url(f"/{number % 5}.json"))).status_code == 302
+
+
+async def test_clients_from_one_network_are_limited(publisher, clock):
+    provider, receiver = publisher.provider, publisher.receiver
+    statuses = []
+    for number in range(11):
+        url = receiver.url(f"/{number}.json")
+        body = json.dumps(publisher.document(client_id=url)).encode()
+        receiver.script(f"/{number}.json", Reply(body=body, headers={"Content-Type": "application/json"}))
+        statuses.append((await provider.browser().authorize(client_id=url)).status_code)
+        clock.move(timedelta(seconds=6))
+    assert statuses == [302] * 10 + [429]
+
+
+async def test_a_document_must_fit_the_profile_of_its_client(publisher, clock):
+    provider = publisher.provider
+    key = {"token_endpoint_auth_method": "private_key_jwt", "jwks": ClientKey().jwks()}
+    publisher.publish(**key, dpop_bound_access_tokens=True)
+    await provider.browser().authorize()
+    (client,) = (await provider.project.developer.get("/oauth-clients")).json()
+    changed = await provider.project.developer.patch(f"/oauth-clients/{client['id']}", {"securityProfile": "FAPI2"})
+    assert changed.status_code == 200, changed.text
+    publisher.publish()
+    clock.move(timedelta(hours=2))
+    assert "has the profile FAPI2" in await publisher.refusal()
+    (client,) = (await provider.project.client.get("/oauth-clients")).json()
+    assert (client["type"], client["requireDpop"]) == ("CONFIDENTIAL", True)
