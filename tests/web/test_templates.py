@@ -123,7 +123,7 @@ ACCOUNT: dict[str, Any] = {
     "others": 1,
     "identities": [{"name": H, "url": H, "connected": connected} for connected in (True, False)],
     "organizations": [dict.fromkeys(("name", "roles", "url", "leave_url"), H)],
-    "apps": [dict.fromkeys(("name", "scopes", "since", "url"), H)],
+    "apps": [dict.fromkeys(("name", "scopes", "since", "url", "publisher"), H)],
 }
 """The values of the account pages."""
 ACCOUNT |= {

@@ -12,6 +12,7 @@ from postern.identity.customers.model import CUSTOMER
 from postern.identity.customers.sessions import bearer_of
 from postern.identity.customers.tokens import issuer_of
 from postern.identity.oauth import store
+from postern.identity.oauth.metadata_documents import host_of
 from postern.identity.oauth.model import (
     CLIENTS_PER_PROJECT,
     DEVICE_GRANT,
@@ -282,6 +283,12 @@ async def list_my_consents(call: Call) -> list[OAuthConsent]:
     return await store.consents_of(
         call.db, project_id=call.project_id, customer_id=customer_id, limit=CLIENTS_PER_PROJECT
     )
+
+
+async def publishers_of(call: Call, client_ids: list[UUID]) -> dict[UUID, str]:
+    """The hosts that publish the metadata of these clients, which chose their names; without other clients."""
+    clients = await store.published_clients(call.db, project_id=call.project_id, ids=client_ids)
+    return {client.id: host_of(client) for client in clients}
 
 
 @delete("/projects/{project_id}/auth/consents/{client_id}", accepts=CUSTOMER, problems=[OAuthConsentMissing])

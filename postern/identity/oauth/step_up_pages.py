@@ -6,6 +6,7 @@ from postern.identity.customers.pages import hosted_page, supports_passkeys
 from postern.identity.customers.sign_in import project_of_call
 from postern.identity.customers.step_up import METHODS_OF_LEVEL, StepUpMethod, step_up_methods
 from postern.identity.oauth.browsers import oauth_path
+from postern.identity.oauth.metadata_documents import host_of
 from postern.identity.oauth.model import ClientRow, SignedInCustomer
 from postern.identity.oauth.requests import AuthorizationRequest
 from postern.kernel.http.call import Call
@@ -62,6 +63,7 @@ async def step_up_page(
         session=str(signed_in.session_id),
         account=signed_in.email or signed_in.name or str(signed_in.customer_id),
         client=client.name,
+        publisher=host_of(client),
         asks_code="TOTP" in ways,
         asks_passkey="PASSKEY" in ways,
         # This page does not exist without its request; `resume` shows it again.

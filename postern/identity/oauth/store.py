@@ -48,6 +48,14 @@ async def clients_with_settings(
 ) -> list[ClientWithSettings]: ...
 
 
+# Those of the clients with these ids whose id is the URL of a document.
+@statement("""
+    select * from oauth_clients
+    where project_id = %(project_id)s and id = any (%(ids)s) and metadata_url is not null
+""")
+async def published_clients(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[ClientRow]: ...
+
+
 @statement("select * from oauth_clients where project_id = %(project_id)s and id = %(id)s for update")
 async def lock_client(tx: Transaction, *, project_id: UUID, id: UUID) -> ClientRow | None: ...
 

@@ -89,6 +89,8 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
     codes_left = await second_factor.recovery_codes_left(call.db, customer.subject) if factor_on else 0
     memberships = await members.list_my_organizations(call, limit=MEMBERSHIPS_SHOWN)
     role_names = await names_of_roles(call) if memberships.items else {}
+    consents = await oauth.list_my_consents(call)
+    publishers = await oauth.publishers_of(call, [consent.client_id for consent in consents])
     return await visit.shown(
         "account.html",
         problem=problem,
@@ -183,11 +185,12 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
         apps=[
             {
                 "name": consent.client_name,
+                "publisher": publishers.get(consent.client_id, ""),
                 "scopes": ", ".join(consent.scopes),
                 "since": visit.moment(consent.created_at),
                 "url": visit.url(f"account/apps/{consent.client_id}/withdraw"),
             }
-            for consent in await oauth.list_my_consents(call)
+            for consent in consents
         ],
     )
 

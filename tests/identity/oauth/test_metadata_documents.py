@@ -12,6 +12,7 @@ from postern.identity.oauth.metadata_documents import DOCUMENT_LIMIT, MIN_LIFE, 
 from postern.kernel.outbound.ssrf import read_networks
 from tests.identity.oauth.conftest import REDIRECT_URI, Provider, parameters_of
 from tests.identity.oauth.keys import ClientKey
+from tests.identity.oauth.test_step_up import MULTI, with_one_factor
 from tests.peers.http_receiver import Reply, http_receiver
 
 PATH = "/oauth/client.json"
@@ -108,6 +109,9 @@ async def test_a_client_is_known_by_its_document(publisher):
     # The consent is remembered, and an ID token of the client is a hint.
     again = await browser.authorize(id_token_hint=refreshed.json()["id_token"], prompt="none")
     assert "code" in parameters_of(again)
+    # The name is chosen by the client, its host is not.
+    account = await browser.open(f"/projects/{provider.project.id}/auth/pages/account")
+    assert f'<p><bdi>Notes in the terminal</bdi></p><p class="small"><bdi>{host}</bdi></p>' in account.text
     (client,) = (await provider.project.developer.get("/oauth-clients")).json()
     assert (client["clientId"], client["metadataUrl"]) == (publisher.url, publisher.url)
     assert (client["selfRegistered"], client["firstParty"], client["type"]) == (True, False, "PUBLIC")
@@ -384,3 +388,14 @@ async def test_a_document_must_fit_the_profile_of_its_client(publisher, clock):
     assert "has the profile FAPI2" in await publisher.refusal()
     (client,) = (await provider.project.client.get("/oauth-clients")).json()
     assert (client["type"], client["requireDpop"]) == ("CONFIDENTIAL", True)
+
+
+async def test_the_step_up_page_names_the_host(publisher, first_party, clock):
+    browser, app, _, _ = await with_one_factor(first_party, clock)
+    page = await browser.authorize(client_id=publisher.url, acr_values=MULTI)
+    host = publisher.url.split("/")[2]
+    assert "\u2068Notes in the terminal\u2069 asks for a stronger proof" in page.text
+    assert f'<p class="publisher"><bdi>{host}</bdi></p>' in page.text
+    clock.move(timedelta(seconds=30))
+    going_on = await browser.submit(page, code=app.code())
+    assert "Going on to \u2068Notes in the terminal\u2069." in going_on.text
