@@ -93,12 +93,12 @@ class RequestedLevel(msgspec.Struct, frozen=True):
 
     essential: bool = False
     value: str | None = None
-    values: list[str] = []
+    values: list[str] | None = None
 
     @property
     def accepted(self) -> list[str]:
         """The values that the client accepts; empty for any."""
-        return [*([] if self.value is None else [self.value]), *self.values]
+        return [*([] if self.value is None else [self.value]), *(self.values or [])]
 
 
 class RequestedIdTokenClaims(msgspec.Struct, frozen=True):
@@ -110,7 +110,7 @@ class RequestedIdTokenClaims(msgspec.Struct, frozen=True):
 class RequestedClaims(msgspec.Struct, frozen=True):
     """The parameter `claims` (OpenID Connect Core §5.5)."""
 
-    id_token: RequestedIdTokenClaims = RequestedIdTokenClaims()
+    id_token: RequestedIdTokenClaims | None = None
 
 
 class PushedRequest(Payload, tag="OAUTH_PUSHED"):
@@ -275,15 +275,20 @@ def _requested_levels(parameters: Mapping[str, str]) -> tuple[list[str], bool]:
     """The requested values of `acr`, and whether one of them is essential. Those of `claims` for the ID token replace
     `acr_values`, if there are any: who sends both wants the more specific one.
 
-    Raises OAuthError if `claims` is no JSON object, or asks for `acr` in a way that cannot be understood.
+    Raises OAuthError if `claims` is no JSON object, or asks for `acr` in a way that cannot be understood, or with a NUL
+    character.
     """
     acr_values = split_scope(parameters.get("acr_values", ""))
     if "claims" in parameters:
         try:
-            requested = msgspec.json.decode(parameters["claims"], type=RequestedClaims).id_token.acr
+            claims = msgspec.json.decode(parameters["claims"], type=RequestedClaims)
         except (msgspec.DecodeError, RecursionError):
             raise OAuthError("invalid_request", "The parameter claims must be a JSON object of claims.") from None
+        requested = None if claims.id_token is None else claims.id_token.acr
         if requested is not None and requested.accepted:
+            # `check_lengths` has seen the JSON, where it may be escaped; the database cannot store it.
+            if any("\0" in value for value in requested.accepted):
+                raise OAuthError("invalid_request", "The parameter claims contains a NUL character.")
             return requested.accepted[:ACR_VALUES_LIMIT], requested.essential
     return acr_values[:ACR_VALUES_LIMIT], False
 

@@ -106,11 +106,18 @@ async def test_a_level_that_cannot_be_reached(first_party):
         essential(SINGLE),
         essential(),
         json.dumps({"userinfo": {"name": None}, "id_token": {"acr": None}}),
+        json.dumps({"id_token": None}),
+        json.dumps({"id_token": {"acr": {"values": None, "essential": True}}}),
     ):
         assert (await claims_of(first_party, await browser.authorize(claims=accepted)))["acr"] == SINGLE
     for malformed in ("{", "[]", '{"id_token": 1}', '{"id_token": {"acr": {"values": "phr"}}}', "[" * 1_900):
         response = parameters_of(await browser.authorize(claims=malformed))
         assert response["error"] == "invalid_request", malformed
+    for nul in ({"claims": essential("a\0b")}, {"claims": json.dumps({"id_token": {"acr": {"value": "\0"}}})}):
+        assert parameters_of(await browser.authorize(**nul))["error"] == "invalid_request"
+        pushed = await first_party.send("par", **first_party.request(**nul))
+        assert (pushed.status_code, pushed.json()["error"]) == (400, "invalid_request")
+    assert (await browser.authorize(acr_values="a\0b")).status_code != 500
 
 
 async def test_a_recent_sign_in_on_a_remembered_device_is_not_enough_for_the_account(first_party, clock):
