@@ -6,7 +6,7 @@ creates a customer with or without a verified address.
 
 from typing import Any
 
-from postern.identity.customers import mailer, store
+from postern.identity.customers import mailer, store, terms_store
 from postern.identity.customers.model import CustomerEmailTaken, CustomerRow
 from postern.identity.customers.operations import (
     add_other_address,
@@ -97,7 +97,7 @@ async def verify_address(
     mail (IDENTITY_CHANGED); if the primary one is unverified, the secondary address becomes primary.
 
     If this is the first verified address, another person may have created the account: its password, sessions, second
-    factor, passkeys and linked accounts are removed.
+    factor, passkeys, linked accounts and acceptances of terms are removed.
     """
     secondary_addresses = await store.other_addresses(tx, project_id=call.project_id, customer_ids=[customer.id])
     secondary = next((row for row in secondary_addresses if row.email_key == email_key), None)
@@ -133,14 +133,16 @@ async def verify_address(
 
 
 async def revoke_credentials(tx: Transaction, call: Call, customer: CustomerRow) -> None:
-    """Remove the password, second factor, passkeys, linked accounts and sessions of an account. The only event that is
-    recorded is `customer.session_revoked`."""
+    """Remove the password, second factor, passkeys, linked accounts and sessions of an account, and the acceptances of
+    terms: whoever gave them may not have been the owner. The only event that is recorded is
+    `customer.session_revoked`."""
     await end_sessions(tx, call, customer.id)
     await store.set_password(tx, project_id=call.project_id, id=customer.id, password_hash=None, now=call.now)
     await remove_second_factor(tx, call, customer)
     await passkeys.remove_all(tx, customer.subject)
     await store.delete_identities(tx, project_id=call.project_id, customer_id=customer.id, provider=None)
     await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
+    await terms_store.delete_since(tx, project_id=call.project_id, customer_id=customer.id, since=0)
 
 
 async def is_address_of(tx: Transaction, call: Call, customer: CustomerRow, email_key: str) -> bool:

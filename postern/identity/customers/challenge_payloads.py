@@ -124,6 +124,8 @@ class PendingTerms(Payload, SignInContext, tag="TERMS"):
     methods: list[str]
     """The authentication methods used so far (RFC 8176)."""
     second_factor_done: bool
+    device_id: UUID | None = None
+    """The device on which the second factor was not asked for; it must be remembered still at the acceptance."""
 
 
 class Grant(Payload, SignInContext, tag="GRANT"):

@@ -440,7 +440,7 @@ async def terms_page(call: Call, request: RawRequest) -> HttpResponse:
     """
     query = dict(request.query_params)
     flow, token = await _read_flow(call, query), query.get("termsToken", "")
-    if await terms.pending_terms(call, token) is None:
+    if not await terms.is_pending(call, token):
         return await _form_page(call, "sign-in.html", query, CodeInvalid())
     return await hosted_page(call, "terms.html", flow, termsToken=token)
 
@@ -450,8 +450,7 @@ async def accept_terms_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Accept the terms, and continue the sign-in."""
 
     async def act(form: dict[str, str], flow: HostedFlow) -> HttpResponse:
-        # An empty version is never the current one.
-        body = terms.TermsProof(terms_token=form["termsToken"], accepted_terms=form.get("acceptedTerms", ""))
+        body = terms.TermsProof(terms_token=form["termsToken"], accepted_terms=form.get("acceptedTerms") or None)
         return await _next_page(call, flow, await terms.accept_terms(call, body))
 
     return await _process_form(call, request, "terms.html", act)

@@ -83,6 +83,12 @@ async def device_of_token(call: Call, token: str | None) -> Challenge[Remembered
         return None
 
 
+async def device_of_id(call: Call, id: UUID | None) -> Challenge[RememberedDevice] | None:
+    """The remembered device with this id, whose token an earlier request of the sign-in has sent; like
+    `device_of_token`."""
+    return None if id is None else await challenges.get(call, RememberedDevice, id)
+
+
 async def is_remembered(
     tx: Transaction,
     call: Call,

@@ -49,6 +49,7 @@ from postern.identity.customers.model import (
     EmailText,
     MethodOff,
     PasswordToCheck,
+    RequiredTerms,
     SignInBlocked,
     SignInLocked,
     Token,
@@ -75,7 +76,7 @@ from postern.identity.customers.tokens import (
 )
 from postern.identity.hooks import calling as hooks
 from postern.identity.hooks.model import SignUpAnswer
-from postern.kernel.database.statements import Transaction
+from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, ProjectMissing
 from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Problem
@@ -360,19 +361,15 @@ async def complete_sign_in(
             await attempt_succeeded(tx, succeeded, call.now)
         token = await _issue_pending_token(tx, call, customer, PendingSecondFactor(**context_fields, methods=methods))
         return CustomerSignInResult(mfa_required=True, mfa_token=token, mfa_methods=["TOTP", "RECOVERY_CODE"])
-    terms = rules.required_terms(project.settings.sign_in)
-    if (
-        terms is not None
-        and not terms_checked
-        and not await terms_store.has_accepted(
-            tx, project_id=call.project_id, customer_id=customer.id, version=terms.version
-        )
-    ):
+    terms = None if terms_checked else await terms_to_accept(tx, call, project, customer)
+    if terms is not None:
         if succeeded is not None:
             await attempt_succeeded(tx, succeeded, call.now)
         # The remembered device is not sent again with the acceptance.
-        done = second_factor_done or asks_second_factor
-        pending_terms = PendingTerms(**context_fields, methods=methods, second_factor_done=done)
+        device_id = None if device is None else device.id
+        pending_terms = PendingTerms(
+            **context_fields, methods=methods, second_factor_done=second_factor_done, device_id=device_id
+        )
         token = await _issue_pending_token(tx, call, customer, pending_terms)
         return CustomerSignInResult(terms_required=True, terms_token=token, terms=terms)
     if (required.mfa or project.settings.sign_in.require_mfa) and not is_multi_factor(methods):
@@ -414,6 +411,16 @@ async def complete_sign_in(
     if session.has_sessions and not session.has_user_agent:
         await _alert(tx, call, project, customer, session.id)
     return signed_in
+
+
+async def terms_to_accept(db: Queries, call: Call, project: Project, customer: CustomerRow) -> RequiredTerms | None:
+    """The terms that a customer must accept before a session begins; None if there are none."""
+    terms = rules.required_terms(project.settings.sign_in)
+    if terms is None or await terms_store.has_accepted(
+        db, project_id=call.project_id, customer_id=customer.id, version=terms.version
+    ):
+        return None
+    return terms
 
 
 async def _alert(tx: Transaction, call: Call, project: Project, customer: CustomerRow, session_id: UUID) -> None:

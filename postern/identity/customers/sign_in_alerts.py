@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from msgspec.structs import replace
 
-from postern.identity.customers import rules, store
+from postern.identity.customers import rules, store, terms_store
 from postern.identity.customers.address_proofs import revoke_credentials
 from postern.identity.customers.challenge_payloads import DeniedSignIn, PasswordResetLink
 from postern.identity.customers.model import RESET_LIFE, CustomerRow
@@ -134,6 +134,8 @@ async def _remove_what_was_added(tx: Transaction, call: Call, customer: Customer
         await remove_second_factor(tx, call, customer)
     await store.delete_identities_since(tx, project_id=call.project_id, customer_id=customer.id, since=since)
     await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
+    # The owner has not accepted these terms.
+    await terms_store.delete_since(tx, project_id=call.project_id, customer_id=customer.id, since=since)
     if not denied.verified and customer.email_key != denied.key:
         await revoke_credentials(tx, call, customer)
 

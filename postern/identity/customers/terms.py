@@ -14,13 +14,13 @@ from postern.identity.customers.model import (
     SIGN_IN_CALLERS,
     CustomerMissing,
     CustomerRow,
-    RequiredTerms,
     SignInBlocked,
     TermsAcceptance,
     TermsNotAccepted,
     Token,
 )
 from postern.identity.customers.operations import require_customer
+from postern.identity.customers.remembered_devices import device_of_id
 from postern.identity.customers.requirements import SignInMethodNotAllowed, SsoRequired
 from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
 from postern.identity.customers.terms_store import TermsAcceptanceRow
@@ -46,7 +46,8 @@ class TermsProof(Body):
     """The `termsToken` that the sign-in returned, and the version of the terms that the customer has accepted."""
 
     terms_token: Token
-    accepted_terms: TermsVersion
+    accepted_terms: TermsVersion | None = None
+    """Required, unless the project has stopped requiring its terms since."""
 
 
 @post(
@@ -63,24 +64,34 @@ async def accept_terms(call: Call, data: TermsProof) -> CustomerSignInResult:
     """Accept the terms that a sign-in requires (`termsRequired`), and continue the sign-in.
 
     The token works once, within ten minutes. If the version has changed since, the response is 422 and names the
-    current one, and the token stays valid.
+    current one, and the token stays valid. If the project has stopped requiring its terms since, the sign-in continues
+    without an acceptance.
     """
     throttle(call, ATTEMPTS, data.terms_token)
     project = await project_of_call(call)
     challenge = await challenges.answer_token(call, PendingTerms, data.terms_token, max_tries=TERMS_TRIES)
-    accepted = check_acceptance(call, project.settings.sign_in, data.accepted_terms)
+    settings, version = project.settings.sign_in, data.accepted_terms
+    if not settings.require_terms and version != settings.terms_version:
+        version = None
+    accepted = check_acceptance(call, settings, version)
     assert challenge.subject_id is not None
+    device = await device_of_id(call, challenge.payload.device_id)
     async with call.db.transaction() as tx:
         customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)
         if customer is None:
             raise CodeInvalid
         pending = await challenges.consume(tx, challenge)
-        await record_acceptance(tx, call, customer, accepted)
         signed_in = await complete_sign_in(
             *(tx, call, project, customer, pending.methods),
             second_factor_done=pending.second_factor_done,
+            terms_checked=True,
             context=pending,
+            device=device,
         )
+        if not signed_in.mfa_required or signed_in.mfa_enrollment_required:
+            # If the device is no longer remembered, the terms are asked for again after the second factor: only then
+            # is it the customer who accepts them.
+            await record_acceptance(tx, call, customer, accepted)
     return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)
 
 
@@ -99,15 +110,13 @@ async def accepted_terms_of(call: Call, customer_id: UUID) -> list[TermsAcceptan
     return [build_view(TermsAcceptance, row) for row in rows]
 
 
-async def pending_terms(call: Call, token: str) -> RequiredTerms | None:
-    """The terms for which a sign-in waits; None if the token is not valid. Does not count as a try."""
+async def is_pending(call: Call, token: str) -> bool:
+    """Whether the token is that of a sign-in that waits for the terms. Does not count as a try."""
     try:
         challenge_id, _ = challenges.split_token(token)
     except CodeInvalid:
-        return None
-    if await challenges.get(call, PendingTerms, challenge_id) is None:
-        return None
-    return rules.current_terms((await project_of_call(call)).settings.sign_in)
+        return False
+    return await challenges.get(call, PendingTerms, challenge_id) is not None
 
 
 def check_acceptance(call: Call, settings: SignInSettings, version: str | None) -> AcceptedTerms | None:

@@ -37,6 +37,15 @@ async def acceptances(db: Queries, *, project_id: UUID, customer_id: UUID, limit
 
 
 @statement("""
+    delete from terms_acceptances
+    where project_id = %(project_id)s and customer_id = %(customer_id)s
+      and accepted_at >= to_timestamp(%(since)s::float8)
+""")
+async def delete_since(tx: Transaction, *, project_id: UUID, customer_id: UUID, since: float) -> None:
+    """Delete what a customer has accepted since a Unix time in seconds; 0 for everything."""
+
+
+@statement("""
     insert into terms_acceptances (project_id, customer_id, version, accepted_at, ip_address, user_agent)
     select project_id, %(survivor)s::uuid, version, accepted_at, ip_address, user_agent from terms_acceptances
     where project_id = %(project_id)s and customer_id = %(loser)s

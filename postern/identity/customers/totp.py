@@ -36,7 +36,7 @@ from postern.identity.customers.sessions import (
     lock_calling_customer,
     require_fresh,
 )
-from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call
+from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, project_of_call, terms_to_accept
 from postern.identity.customers.tokens import HOOK_PROBLEMS, CustomerSignInResult, add_hook_claims
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
@@ -199,6 +199,11 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
     project = await project_of_call(call)
     challenge = await challenges.answer_token(call, PendingEnrollment, data.mfa_token, max_tries=ENROLLMENT_TRIES)
     pending_customer = await _pending_customer(call, challenge)
+    if await terms_to_accept(call.db, call, project, pending_customer) is not None:
+        # The project requires them since the sign-in began. They come before the set-up: begin again.
+        async with call.db.transaction() as tx:
+            await challenges.consume(tx, challenge)
+        raise CodeInvalid
     pending = challenge.payload
     secret = base64.b32decode(pending.totp_key)
 
@@ -222,7 +227,7 @@ async def confirm_required_totp(call: Call, data: EnrollmentProof) -> EnrolledSi
         signed_in = await complete_sign_in(
             *(tx, call, project, customer, methods),
             second_factor_done=True,
-            terms_checked=True,  # Before the customer was asked to set up the second factor.
+            terms_checked=True,
             context=pending,
         )
     signed_in = await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)

@@ -14,7 +14,9 @@ from tests.identity.customers.test_providers import (
     provider_browser,
     settings,
 )
-from tests.identity.customers.test_second_factor import sign_in_with_passkey, with_passkey, with_totp
+from tests.identity.customers.test_second_factor import App, sign_in_with_passkey, with_passkey, with_totp
+from tests.identity.customers.test_sign_in_alerts import newest_link, press
+from tests.identity.customers.test_step_up import remembered
 from tests.identity.organizations.conftest import directory
 from tests.identity.self_service.conftest import Visitor, heading
 from tests.identity.sso.conftest import acme, connected, idp
@@ -181,6 +183,90 @@ async def test_the_terms_come_before_a_required_set_up_of_a_second_factor(auth, 
     await auth.settings(requireMfa=True)
     asked = (await accept(auth, pending(await auth.sign_in(address)))).json()
     assert (asked["mfaEnrollmentRequired"], asked["termsRequired"]) == (True, False)
+
+
+async def test_terms_that_come_during_the_set_up_of_a_second_factor(auth, browser, clock):
+    """The set-up is not completed, on the page neither: the next sign-in asks for the terms first."""
+    address = new_address()
+    await auth.signed_up(address)
+    await auth.settings(requireMfa=True)
+    first = await browser.open("sign-in", **FLOW)
+    page = await browser.submit(await browser.submit(first, email=address), password=GOOD)
+    pending_set_up = (await auth.sign_in(address)).json()
+    begun = (await auth.post("/mfa/enroll", {"mfaToken": pending_set_up["mfaToken"]})).json()
+    await require(auth)
+    body = {"mfaToken": pending_set_up["mfaToken"], "code": App(begun["secret"], clock).code()}
+    assert (await auth.post("/mfa/enroll/confirm", body)).status_code == 401
+    assert (await browser.submit(page, code="123456")).response.status_code == 401
+    asked = (await accept(auth, pending(await auth.sign_in(address)))).json()
+    assert asked["mfaEnrollmentRequired"] is True
+
+
+async def test_a_device_must_be_remembered_still_when_the_terms_are_accepted(auth, clock, project):
+    address, signed_in, app, _ = await remembered(auth, clock)
+    body = {"email": address, "password": GOOD, "rememberedDeviceToken": signed_in["rememberedDeviceToken"]}
+    await require(auth)
+    customer = signed_in["customer"]["id"]
+    tokens = [pending(await auth.post("/sign-in", body)) for _ in range(2)]
+    await auth.settings(requireMfa=True)
+    asked = (await accept(auth, tokens[0])).json()
+    assert (asked["mfaRequired"], asked["mfaEnrollmentRequired"], asked["accessToken"]) == (True, False, None)
+    await auth.settings(requireMfa=False)
+    ada = auth.as_(signed_in["accessToken"])
+    (device,) = (await ada.get("/remembered-devices")).json()
+    assert (await ada.client.delete(f"/remembered-devices/{device['id']}")).status_code == 204
+    asked = (await accept(auth, tokens[1])).json()
+    assert (asked["mfaRequired"], asked["accessToken"]) == (True, None)
+    # Who has one factor only has not accepted anything for the customer.
+    assert await accepted_versions(project, customer) == []
+    verified = await auth.post("/mfa/verify", {"mfaToken": asked["mfaToken"], "code": app.code()})
+    assert (await accept(auth, pending(verified))).json()["accessToken"]
+    assert await accepted_versions(project, customer) == [FIRST]
+
+
+async def test_a_sign_in_goes_on_when_the_terms_are_no_longer_required(auth, browser, project):
+    address = new_address()
+    customer = (await auth.signed_up(address))["customer"]["id"]
+    await require(auth)
+    first = await browser.open("sign-in", **FLOW)
+    page = await browser.submit(await browser.submit(first, email=address), password=GOOD)
+    tokens = [pending(await auth.sign_in(address)) for _ in range(2)]
+    assert (await auth.post("/terms/accept", {"termsToken": tokens[0]})).status_code == 422
+    await auth.settings(requireTerms=False, termsVersion=None)
+    assert (await auth.post("/terms/accept", {"termsToken": tokens[0]})).json()["accessToken"]
+    assert (await accept(auth, tokens[1])).json()["accessToken"]
+    again = await browser.open("terms", **FLOW, termsToken=page.hidden()["termsToken"])
+    assert (await redeemed(auth, await browser.submit(again)))["customer"]["id"] == customer
+    assert await accepted_versions(project, customer) == []
+
+
+async def test_what_another_person_has_accepted_does_not_count(auth, project, clock):
+    """Of an account that was registered with a stranger's address, and since a sign-in that the customer denies."""
+    await require(auth)
+    await auth.settings(verifyEmail="LATER")
+    address = new_address()
+    stranger = auth.at(ip="198.51.100.66", agent="Stranger")
+    body = {"email": address, "password": GOOD, "acceptedTerms": FIRST}
+    customer = (await stranger.post("/sign-up", body)).json()["customer"]["id"]
+    assert await accepted_versions(project, customer) == [FIRST]
+
+    async def sign_in_by_code():
+        challenge = (await auth.post("/sign-in/code", {"email": address})).json()["challengeId"]
+        return await auth.post("/sign-in/code/verify", {"challengeId": challenge, "code": await auth.code(address)})
+
+    token = pending(await sign_in_by_code())
+    assert await accepted_versions(project, customer) == []
+    assert (await accept(auth, token)).json()["customer"]["id"] == customer
+    (row,) = (await project.client.get(f"/customers/{customer}/terms")).json()
+    assert row["userAgent"] == auth.agent
+    body["email"] = address = new_address()
+    customer = (await auth.post("/sign-up", body)).json()["customer"]["id"]
+    await require(auth, SECOND)
+    clock.move(timedelta(seconds=60))
+    assert (await accept(stranger, pending(await stranger.sign_in(address)), SECOND)).json()["accessToken"]
+    assert sorted(await accepted_versions(project, customer)) == [FIRST, SECOND]
+    assert (await press(auth, await newest_link(auth, address))).status_code == 200
+    assert await accepted_versions(project, customer) == [FIRST]
 
 
 async def test_an_account_of_a_provider_accepts_on_the_page_or_by_the_app(provider_browser, auth, project, browser):
