@@ -5,7 +5,7 @@ takes the code for an address, and `credentials.request_email_change` replaces t
 """
 
 from postern.identity.customers import mailer, rules, store
-from postern.identity.customers.challenge_payloads import AddressVerification
+from postern.identity.customers.challenge_payloads import AddressVerification, RememberedDevice
 from postern.identity.customers.credentials import mail_verification
 from postern.identity.customers.mailed_challenges import ChallengeSent, EmailOnly
 from postern.identity.customers.model import (
@@ -88,6 +88,7 @@ async def make_my_email_primary(call: Call, data: EmailOnly) -> CurrentCustomer:
         if chosen.verified_at is None:
             raise AddressMissing
         await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
+        await challenges.revoke(tx, call.project_id, customer.id, [RememberedDevice])
         former_email, former_key, verified_at = customer.email, customer.email_key, customer.email_verified_at
         customer = await set_primary_email(tx, call, customer, chosen.email, chosen.email_key, chosen.verified_at)
         if former_email is not None and former_key is not None:

@@ -175,6 +175,8 @@ class ProviderSignIn(Payload, tag="PROVIDER"):
     """Whether the sign-in began on a hosted page, which continues it before the app gets its code."""
     language: str = ""
     """The language that the person chose on that page; "" for none."""
+    asks_factor: bool = False
+    """Whether that page asks for the second factor on a remembered device, too (`factor=ask`)."""
 
 
 class ProvenAccount(Payload, tag="IDENTITY"):

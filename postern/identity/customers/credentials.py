@@ -5,7 +5,7 @@ from uuid import UUID
 
 from postern.identity.customers import mailer, rules, store
 from postern.identity.customers.address_proofs import verify_address
-from postern.identity.customers.challenge_payloads import AddressVerification, PasswordResetLink
+from postern.identity.customers.challenge_payloads import AddressVerification, PasswordResetLink, RememberedDevice
 from postern.identity.customers.mailed_challenges import (
     CHALLENGE_ID_EXAMPLE,
     ChallengeSent,
@@ -224,6 +224,7 @@ async def verify_email(call: Call, data: CodeVerification) -> CurrentCustomer:
             return me_of(customer, active_organization(call))
         if changed:
             await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
+            await challenges.revoke(tx, call.project_id, customer.id, [RememberedDevice])
         customer = await set_primary_email(tx, call, customer, address.email, address.key, call.now)
         await events.record(tx, call, "customer.email_verified", customer.id, changed=changed)
     return me_of(customer, active_organization(call))

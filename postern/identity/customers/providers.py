@@ -312,12 +312,14 @@ async def start_provider(
     state: OpaqueParameter = "",
     link: Token | None = None,
     hosted: bool = False,
+    factor: OpaqueParameter = "",
 ) -> HttpResponse:
     """Redirect a browser to a provider, and set a cookie that binds the sign-in to this browser.
 
     The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make the S256
     `codeChallenge` (RFC 7636) from a verifier that you keep. `link` is part of the URLs that `identities/{key}/link`
-    returns. With `hosted`, a hosted page asks for the second factor, if there is one, before the app gets its `code`.
+    returns. With `hosted`, a hosted page asks for the second factor, if there is one, before the app gets its `code`;
+    with `factor=ask` on a remembered device, too.
     """
     throttle(call, ATTEMPTS)
     project = await project_of_call(call)
@@ -349,6 +351,7 @@ async def start_provider(
             linking=linking,
             hosted=hosted and linking is None,
             language=chosen_language(call.origin) or "",
+            asks_factor=factor == "ask",
         ),
         PROVIDER_LIFE,
     )
@@ -423,6 +426,8 @@ async def provider_callback(
         parameters = {"redirectUrl": flow.redirect_url, "codeChallenge": flow.code_challenge, **app_parameters}
         if flow.language:
             parameters["lang"] = flow.language
+        if flow.asks_factor:
+            parameters["factor"] = "ask"
     return _redirect(authorization_url(url, **parameters), cookie=_cookie(call, state, "", 0))
 
 
@@ -473,7 +478,9 @@ async def _consume_grant(
 ) -> CustomerSignInResult:
     """Consume a grant: resume the session that began on a hosted page, or begin one."""
     project = await project_of_call(call)
-    device = await device_of_token(call, remembered_device_token)
+    # After single sign-on the second factor is always asked for.
+    is_sso = challenge.payload.sso_organization_id is not None
+    device = None if is_sso else await device_of_token(call, remembered_device_token)
     assert challenge.subject_id is not None
     async with call.db.transaction() as tx:
         customer = await store.lock_customer(tx, project_id=call.project_id, id=challenge.subject_id)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from postern.identity.customers.model import CustomerIdentity, OwnAddress, TermsAcceptance
+from postern.identity.customers.remembered_devices import MyRememberedDevice
 from postern.identity.customers.tokens import CurrentCustomer
 from postern.identity.oauth.model import OAuthConsent
 from postern.identity.organizations.model import OrganizationMembership
@@ -32,6 +33,8 @@ class AccountExport(Record):
     identities: list[CustomerIdentity]
     """The ways to sign in that the account has used."""
     passkeys: list[Passkey]
+    remembered_devices: list[MyRememberedDevice]
+    """The devices on which the second factor is not asked for."""
     sessions: list[OwnSession]
     organizations: list[OrganizationMembership]
     connected_apps: list[OAuthConsent]

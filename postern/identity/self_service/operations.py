@@ -1,8 +1,9 @@
 """The operation with which customers get a copy of their data."""
 
-from postern.identity.customers import addresses, passkeys, sessions, terms, timeline
+from postern.identity.customers import addresses, passkeys, remembered_devices, sessions, terms, timeline
 from postern.identity.customers.model import CUSTOMER, NotFresh, OwnAddress
 from postern.identity.customers.operations import customer_view
+from postern.identity.customers.remembered_devices import MyRememberedDevice
 from postern.identity.customers.sessions import require_fresh
 from postern.identity.customers.tokens import CurrentCustomer
 from postern.identity.oauth import operations as oauth
@@ -22,8 +23,9 @@ MEMBERSHIPS_LIMIT = 1_000
 
 @get("/projects/{project_id}/auth/export", accepts=CUSTOMER, problems=[NotFresh])
 async def export_my_data(call: Call) -> AccountExport:
-    """A copy of everything that is kept about your account: profile, addresses, ways to sign in, sessions,
-    organizations, connected apps, accepted terms, and the newest 1,000 events. No passwords, keys or codes.
+    """A copy of everything that is kept about your account: profile, addresses, ways to sign in, remembered
+    devices, sessions, organizations, connected apps, accepted terms, and the newest 1,000 events. No passwords, keys or
+    codes.
 
     Needs a sign-in in the last hour.
     """
@@ -35,6 +37,7 @@ async def export_my_data(call: Call) -> AccountExport:
     organizations = await members.list_my_organizations(call, limit=MEMBERSHIPS_LIMIT)
     own_sessions: list[OwnSession] = await sessions.list_my_sessions(call)
     own_passkeys: list[Passkey] = await passkeys.list_passkeys(call)
+    devices: list[MyRememberedDevice] = await remembered_devices.list_remembered_devices(call)
     own_addresses: list[OwnAddress] = await addresses.list_my_emails(call)
     account: CurrentCustomer = await sessions.get_current_customer(call)
     consents: list[OAuthConsent] = await oauth.list_my_consents(call)
@@ -47,6 +50,7 @@ async def export_my_data(call: Call) -> AccountExport:
         emails=own_addresses,
         identities=view.identities,
         passkeys=own_passkeys,
+        remembered_devices=devices,
         sessions=own_sessions,
         organizations=memberships,
         connected_apps=consents,

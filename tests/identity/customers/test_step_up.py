@@ -2,14 +2,22 @@
 
 import asyncio
 from datetime import timedelta
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 
 from postern.identity.customers import remembered_devices
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.customers.test_impersonation import impersonate
-from tests.identity.customers.test_second_factor import ORIGIN, answer_of, decoded, with_passkey, with_totp
+from tests.identity.customers.test_pages import Page
+from tests.identity.customers.test_providers import VERIFIER, provider, provider_browser, settings
+from tests.identity.customers.test_second_factor import ORIGIN, App, answer_of, decoded, with_passkey, with_totp
 from tests.identity.oauth.test_step_up import MULTI, PHR, SINGLE, Verifying, wrong
+from tests.identity.organizations.conftest import directory
+from tests.identity.self_service.conftest import Visitor, heading
+from tests.identity.sso.conftest import acme, connected, idp
+
+__all__ = ["acme", "connected", "directory", "idp", "provider", "provider_browser", "settings"]
 
 
 def claims_of(token):
@@ -224,10 +232,62 @@ async def test_what_forgets_all_devices(auth, project, clock):
     body["rememberedDeviceToken"] = signed_in["rememberedDeviceToken"]
     assert (await auth.post("/sign-in", body)).json()["mfaRequired"] is False
     ada = auth.as_(signed_in["accessToken"])
+    exported = (await ada.get("/export")).json()["rememberedDevices"]
+    assert exported == (await ada.get("/remembered-devices")).json() != []
+    # A new primary address, which the customer has verified.
+    new = new_address()
+    challenge = (await ada.post("/email/change", {"email": new})).json()["challengeId"]
+    verified = await ada.post("/verify-email", {"challengeId": challenge, "code": await auth.code(new)})
+    assert verified.status_code == 200, verified.text
+    assert (await ada.get("/remembered-devices")).json() == [], "a new address"
     assert (await ada.post("/mfa/totp/disable", {"recoveryCode": codes[0]})).status_code == 204
     assert (await ada.get("/remembered-devices")).json() == [], "no second factor"
     customer = signed_in["customer"]["id"]
     assert (await project.client.delete(f"/customers/{customer}")).status_code == 200
+
+
+async def test_single_sign_on_always_asks_for_the_second_factor(connected, auth, clock):
+    await auth.settings(rememberedDeviceDays=30)
+    email = connected.address("maria")
+
+    async def exchanged(**fields):
+        signed_on = await connected.browser().sign_on(email)
+        code = parse_qs(urlsplit(signed_on.headers["location"]).query)["code"][0]
+        return (await auth.post("/token", {"code": code, "codeVerifier": VERIFIER, **fields})).json()
+
+    maria = auth.as_((await exchanged())["accessToken"])
+    app = App((await maria.post("/mfa/totp/enroll")).json()["secret"], clock)
+    assert (await maria.post("/mfa/totp/confirm", {"code": app.code()})).status_code == 200
+    clock.move(timedelta(seconds=60))
+    body = {"mfaToken": (await exchanged())["mfaToken"], "code": app.code(), "rememberDevice": True}
+    token = (await auth.post("/mfa/verify", body)).json()["rememberedDeviceToken"]
+    assert token
+    assert (await exchanged(rememberedDeviceToken=token))["mfaRequired"] is True
+
+
+async def test_a_provider_does_not_lead_in_a_circle(auth, provider_browser, clock):
+    """The account pages ask for the second factor of who is remembered; a sign-in at a provider asks for it, too."""
+    address, _, app, _ = await remembered(auth, clock)
+    visitor = Visitor(auth)
+    provider_browser.provider.claims = {"sub": "9", "email": address, "email_verified": True}
+
+    async def sign_in_at_provider(page):
+        link = urlsplit(next(url for url in page.links if "/providers/ACME/start" in url))
+        started = await visitor.send("GET", f"{link.path}?{link.query}", follow=False)
+        state = provider_browser.provider.authorize(started.headers["location"])["state"]
+        callback = f"/projects/{auth.project.id}/auth/providers/callback"
+        return Page(await visitor.send("GET", f"{callback}?{urlencode({'code': 'code', 'state': state})}"))
+
+    factor = await sign_in_at_provider(await visitor.open("account"))
+    assert heading(await visitor.submit(factor, code=app.code(), remember="1")) == "Your account"
+    clock.move(timedelta(hours=2))
+    refused = await visitor.open("account/emails/add")
+    link = urlsplit(next(url for url in refused.links if "/pages/sign-in" in url))
+    sign_in_page = Page(await visitor.send("GET", f"{link.path}?{link.query}"))
+    factor = await sign_in_at_provider(sign_in_page)
+    assert "mfaToken" in factor.hidden(), factor.text
+    await visitor.submit(factor, code=app.code())
+    assert (await visitor.open("account/emails/add")).response.status_code == 200
 
 
 async def test_required_second_factors_are_always_asked_for(auth, clock):
