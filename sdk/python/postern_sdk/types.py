@@ -717,6 +717,8 @@ class AccountExport(Record, frozen=True, kw_only=True):
     """The ways to sign in that the account has used."""
     passkeys: list[Passkey]
     """Passkeys that were created for the domain of this project."""
+    remembered_devices: list[MyRememberedDevice]
+    """The devices on which the second factor is not asked for."""
     sessions: list[OwnSession]
     """Open sessions."""
     organizations: list[OrganizationMembership]

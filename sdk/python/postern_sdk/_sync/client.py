@@ -6755,21 +6755,22 @@ class Auth:
         self,
         *,
         terms_token: str,
-        accepted_terms: str,
+        accepted_terms: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CustomerSignInResult:
         """Accept the terms that a sign-in requires (`termsRequired`), and continue the sign-in.
 
         The token works once, within ten minutes. If the version has changed since, the response is 422 and names
-        the current one, and the token stays valid.
+        the current one, and the token stays valid. If the project has stopped requiring its terms since, the
+        sign-in continues without an acceptance.
 
         Credentials: anonymous, publishable key, secret key.
 
         Args:
             terms_token: Token of the sign-in that waits for the terms. Send it with the version that was
                 accepted.
-            accepted_terms: The version of the terms, such as `2026-07-01`: one line of at most 64 characters.
+            accepted_terms: Required, unless the project has stopped requiring its terms since.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -7211,6 +7212,7 @@ class Auth:
         state: str | None = None,
         link: str | None = None,
         hosted: bool | None = None,
+        factor: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
@@ -7219,7 +7221,7 @@ class Auth:
         The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`.
         Make the S256 `codeChallenge` (RFC 7636) from a verifier that you keep. `link` is part of the URLs that
         `identities/{key}/link` returns. With `hosted`, a hosted page asks for the second factor, if there is
-        one, before the app gets its `code`.
+        one, before the app gets its `code`; with `factor=ask` on a remembered device, too.
 
         Args:
             key: The key.
@@ -7228,6 +7230,7 @@ class Auth:
             state: State.
             link: Link.
             hosted: Hosted.
+            factor: Factor.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -7245,6 +7248,7 @@ class Auth:
                 "state": state,
                 "link": link,
                 "hosted": hosted,
+                "factor": factor,
             },
             project=project,
             timeout=timeout,
@@ -7295,8 +7299,8 @@ class Auth:
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.AccountExport:
-        """A copy of everything that is kept about your account: profile, addresses, ways to sign in, sessions,
-        organizations, connected apps, accepted terms, and the newest 1,000 events.
+        """A copy of everything that is kept about your account: profile, addresses, ways to sign in, remembered
+        devices, sessions, organizations, connected apps, accepted terms, and the newest 1,000 events.
 
         No passwords, keys or codes.
 

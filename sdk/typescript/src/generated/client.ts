@@ -829,6 +829,8 @@ export interface AuthStartProviderSignInParams {
   link?: string | undefined;
   /** Hosted. */
   hosted?: boolean | undefined;
+  /** Factor. */
+  factor?: string | undefined;
 }
 
 /** Parameters of `pages.providerCallback`. */
@@ -5168,7 +5170,8 @@ export interface AuthApi {
    * Accept the terms that a sign-in requires (`termsRequired`), and continue the sign-in
    *
    * The token works once, within ten minutes. If the version has changed since, the response is 422 and names the
-   * current one, and the token stays valid.
+   * current one, and the token stays valid. If the project has stopped requiring its terms since, the sign-in continues
+   * without an acceptance.
    *
    * Credentials: anonymous, publishable key, secret key.
    *
@@ -5334,7 +5337,8 @@ export interface AuthApi {
    *
    * The browser returns to `redirectUrl` (one of the project's) with `code` and `state`, or with `error`. Make the S256
    * `codeChallenge` (RFC 7636) from a verifier that you keep. `link` is part of the URLs that `identities/{key}/link`
-   * returns. With `hosted`, a hosted page asks for the second factor, if there is one, before the app gets its `code`.
+   * returns. With `hosted`, a hosted page asks for the second factor, if there is one, before the app gets its `code`;
+   * with `factor=ask` on a remembered device, too.
    *
    * Problems: `sso_required`, `provider_missing`, `too_many_requests`, `provider_trouble`, `database_away`.
    */
@@ -5353,8 +5357,8 @@ export interface AuthApi {
   readonly identities: AuthIdentitiesApi;
   readonly emails: AuthEmailsApi;
   /**
-   * A copy of everything that is kept about your account: profile, addresses, ways to sign in, sessions, organizations,
-   * connected apps, accepted terms, and the newest 1,000 events
+   * A copy of everything that is kept about your account: profile, addresses, ways to sign in, remembered devices,
+   * sessions, organizations, connected apps, accepted terms, and the newest 1,000 events
    *
    * No passwords, keys or codes.
    *

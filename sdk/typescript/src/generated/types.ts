@@ -129,6 +129,8 @@ export interface AccountExport {
   identities: CustomerIdentity[];
   /** Passkeys that were created for the domain of this project. */
   passkeys: Passkey[];
+  /** The devices on which the second factor is not asked for. */
+  rememberedDevices: MyRememberedDevice[];
   /** Open sessions. */
   sessions: OwnSession[];
   /** The 50 receivers that reported the most messages. */
@@ -8584,8 +8586,8 @@ export interface TermsAcceptance {
 export interface TermsProof {
   /** Token of the sign-in that waits for the terms. Send it with the version that was accepted. */
   termsToken: string;
-  /** The version of the terms, such as `2026-07-01`: one line of at most 64 characters. */
-  acceptedTerms: string;
+  /** Required, unless the project has stopped requiring its terms since. */
+  acceptedTerms?: string | null | undefined;
 }
 
 /** Parts of the theme to change; omitted fields keep their values, and null resets one to its default. */
