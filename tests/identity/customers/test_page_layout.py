@@ -79,7 +79,15 @@ ACCOUNT_VALUES = {
     "remembered": [{**DEVICE, "until": text("Until {time}", time="31 January 2026"), "forget_url": "/x"}],
     "identities": [{"name": "Microsoft", "url": "/x", "connected": connected} for connected in (True, False)],
     "organizations": [{"name": EMAIL, "roles": "OWNER, billing-administrators", "url": "/x", "leave_url": "/x"}],
-    "apps": [{"name": EMAIL, "scopes": "openid, profile, email", "since": "31 January 2026 at 12:00 UTC", "url": "/x"}],
+    "apps": [
+        {
+            "name": EMAIL,
+            "publisher": "kaffeehaus-linden-reports-and-more.apps.example.com:8443",
+            "scopes": "openid, profile, email",
+            "since": "31 January 2026 at 12:00 UTC",
+            "url": "/x",
+        }
+    ],
 }
 """Long values of the account pages."""
 TIME = "31 January 2026 at 12:00 UTC"
