@@ -98,6 +98,8 @@ def test_a_visitor_signs_in_and_returns_to_the_page(site):
     browser.wait("document.getElementById('password')")
     browser.fill("password", PASSWORD)
     browser.press("Enter")
+    # The page that asks for the password shows the address, too.
+    browser.wait("location.pathname === '/components'")
     browser.wait_for(EMAIL)
     assert browser.url == f"{site.url}/components?theme=light"
     assert browser.evaluate("document.cookie") == ""
