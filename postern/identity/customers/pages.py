@@ -642,6 +642,15 @@ async def _form_page(call: Call, template: str, query: Any, problem: Problem | N
     return await hosted_page(call, template, flow, status=status, error=error, email=email)
 
 
+def pending_page(signed_in: CustomerSignInResult) -> tuple[str, dict[str, str]] | None:
+    """The page on which a sign-in must be finished, and its parameter; None if a session has begun."""
+    if signed_in.mfa_required:
+        return "mfa", {"mfaToken": signed_in.mfa_token or ""}
+    if signed_in.terms_required:
+        return "terms", {"termsToken": signed_in.terms_token or ""}
+    return None
+
+
 async def _next_page(call: Call, flow: HostedFlow, signed_in: CustomerSignInResult) -> HttpResponse:
     """The next step of a sign-in: the page for the second factor or the terms if one is needed, otherwise the redirect
     to the app, or first the page that adds a passkey."""

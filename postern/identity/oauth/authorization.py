@@ -238,20 +238,10 @@ async def continue_authorization(
         *HOOK_PROBLEMS,
     ) as problem:
         return await _try_again_page(call, again, text_of(problem))
-    if signed_in.mfa_required:
-        query = {
-            **_flow_parameters(call, state),
-            **_language_parameter(call, challenge.payload),
-            "mfaToken": signed_in.mfa_token or "",
-        }
-        return redirect(f"{_pages_url(call)}/mfa?{urlencode(query)}", status=303)
-    if signed_in.terms_required:
-        query = {
-            **_flow_parameters(call, state),
-            **_language_parameter(call, challenge.payload),
-            "termsToken": signed_in.terms_token or "",
-        }
-        return redirect(f"{_pages_url(call)}/terms?{urlencode(query)}", status=303)
+    if pending := pages.pending_page(signed_in):
+        name, token = pending
+        query = {**_flow_parameters(call, state), **_language_parameter(call, challenge.payload), **token}
+        return redirect(f"{_pages_url(call)}/{name}?{urlencode(query)}", status=303)
     assert signed_in.session_id is not None
     if client.is_test:
         async with call.db.transaction() as tx:

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from postern.identity.customers import addresses, own_account, passkeys, providers, remembered_devices, sessions
+from postern.identity.customers.pages import pending_page
 from postern.identity.customers.providers import RESERVED_KEYS, AuthorizationCodeGrant
 from postern.identity.customers.rules import account_return_url
 from postern.identity.customers.sign_in import project_of_call
@@ -211,11 +212,10 @@ async def account_signed_in(call: Call, request: RawRequest, code: str = "", sta
         return await problem_page(call, CodeInvalid(), page)
     except Problem as problem:
         return await problem_page(call, problem, page)
-    if signed_in.mfa_required or signed_in.terms_required:
+    if pending := pending_page(signed_in):
+        name, token = pending
         query = {"redirectUrl": account_return_url(call), "state": state, "codeChallenge": code_challenge(verifier)}
-        if signed_in.mfa_required:
-            return redirect(page_url(call, "mfa", "", **query, mfaToken=signed_in.mfa_token or ""), status=303)
-        return redirect(page_url(call, "terms", "", **query, termsToken=signed_in.terms_token or ""), status=303)
+        return redirect(page_url(call, name, "", **query, **token), status=303)
     assert signed_in.session_id is not None
     replaced = await browser_session(call, request, test=False)
     if replaced is not None and replaced.session_id != signed_in.session_id:
