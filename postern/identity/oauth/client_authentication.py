@@ -3,7 +3,7 @@ PUBLIC."""
 
 import base64
 import binascii
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
@@ -156,7 +156,7 @@ async def _check_assertion(call: Call, request: RawRequest, client: ClientRow, a
     verified = verify_assertion(
         assertion, key, audiences=audiences, exact=client.is_fapi, algorithms=algorithms, now=now
     )
-    expires_at = Moment.of(datetime.fromtimestamp(verified.expires_at, UTC))
+    expires_at = Moment.fromtimestamp(verified.expires_at, UTC)
     row_id = used_id("assertion", client.client_id, verified.id)
     if not await proof_store.use_jwt(call.db, project_id=call.project_id, id=row_id, expires_at=expires_at):
         raise ProofRefused("it was used before")
@@ -173,8 +173,7 @@ async def _key_of(call: Call, client: ClientRow, key_id: object) -> dict[str, An
             call.world.limiter.take(NETWORK_RATE, network_of(call.origin.ip))
         call.world.limiter.take(KEYS_RATE, f"{call.project_id}|{client.id}")
 
-    settings = call.world.settings
-    allowed = unregistered_networks(settings.public_url, settings.outbound_allow) if client.self_registered else None
+    allowed = unregistered_networks(call.world.settings) if client.self_registered else None
     try:
         return await oidc.published_key(call.world, client.jwks_uri, key_id, before_fetch=before_fetch, allowed=allowed)
     except oidc.ProviderTrouble:

@@ -32,7 +32,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.outbound.client import OutboundRefused, OutboundResponse
-from postern.kernel.outbound.ssrf import AddressRefused, Network, OutboundUrl, read_target
+from postern.kernel.outbound.ssrf import AddressRefused, OutboundUrl, read_target
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.kernel.values import Moment
 from postern.platform.projects import operations as projects
@@ -138,7 +138,7 @@ def _check_url(call: Call, url: str) -> OutboundUrl:
         if not url.isascii():
             raise AddressRefused("it has characters that are not ASCII")
         target = read_target(url)
-        check_outbound_url(url, _networks(call))
+        check_outbound_url(url, unregistered_networks(call.world.settings))
         parts = urlsplit(url)
     except (AddressRefused, ValueError) as refused:
         raise refuse(str(refused).rstrip(".")) from None
@@ -153,15 +153,13 @@ def _check_url(call: Call, url: str) -> OutboundUrl:
     return target
 
 
-def _networks(call: Call) -> list[Network]:
-    """The special-purpose networks in which documents may be."""
-    return unregistered_networks(call.world.settings.public_url, call.world.settings.outbound_allow)
-
-
 async def _fetch(call: Call, url: str) -> tuple[dict[str, Any], timedelta]:
     """The document at a URL, and how long it can be used. Redirects are not followed (§5). Raises OAuthError."""
     outcome = await call.world.outbound.get(
-        url, headers={"Accept": "application/json"}, keep=DOCUMENT_LIMIT, allowed=_networks(call)
+        url,
+        headers={"Accept": "application/json"},
+        keep=DOCUMENT_LIMIT,
+        allowed=unregistered_networks(call.world.settings),
     )
     if not isinstance(outcome, OutboundResponse):
         # Not on the page: the reason would tell anybody what this server can reach.

@@ -241,8 +241,7 @@ async def client_row(
         created_at=call.now,
         updated_at=call.now,
     )
-    settings = call.world.settings
-    own_host = host_in(settings.public_url)
+    own_host = host_in(call.world.settings.public_url)
     for uri in row.redirect_uris:
         try:
             check_redirect_uri(uri, row.type, "/redirect_uris")
@@ -255,7 +254,7 @@ async def client_row(
         if row.jwks is not None:
             check_keys(row.jwks, ALGORITHMS)
         if row.jwks_uri is not None:
-            check_outbound_url(row.jwks_uri, unregistered_networks(settings.public_url, settings.outbound_allow))
+            check_outbound_url(row.jwks_uri, unregistered_networks(call.world.settings))
     except Invalid as problem:
         message = f"{problem.errors[0].path.removeprefix('/')}: {problem.errors[0].message}"
         raise OAuthError("invalid_client_metadata", message) from None

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from postern.identity.oauth.model import STANDARD_SCOPES, ClientRow, ClientType, ResourceRow
+from postern.kernel.config import Settings
 from postern.kernel.http.problems import Invalid
 from postern.kernel.outbound.ssrf import AddressRefused, Network, check_target, is_special, read_target
 from postern.kernel.values import Moment, as_id
@@ -98,15 +99,15 @@ def host_in(url: str) -> str:
     return (urlsplit(url).hostname or "").rstrip(".")
 
 
-def unregistered_networks(public_url: str, allowed: Sequence[Network]) -> list[Network]:
+def unregistered_networks(settings: Settings) -> list[Network]:
     """The special-purpose networks that URLs may reach of clients which nobody of the project has registered: none,
-    whatever the operator has `allowed` for others, because anybody names such URLs. Only a server that is itself at a
+    whatever the operator has allowed for others, because anybody names such URLs. Only a server that is itself at a
     loopback address, for development, reaches what is allowed of loopback."""
-    if host_in(public_url) not in LOOPBACK_HOSTS:
+    if host_in(settings.public_url) not in LOOPBACK_HOSTS:
         return []
     return [
         min(network, loopback, key=lambda either: either.num_addresses)
-        for network in allowed
+        for network in settings.outbound_allow
         for loopback in LOOPBACK_NETWORKS
         if network.overlaps(loopback)
     ]
