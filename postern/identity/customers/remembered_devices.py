@@ -6,7 +6,7 @@ revokes the devices, too: a new password, a changed second factor, ended session
 See docs/decisions/0158-remembered-devices-are-challenges.md.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from uuid import UUID
 
 from postern.identity.customers.challenge_payloads import RememberedDevice
@@ -55,8 +55,8 @@ async def list_remembered_devices(call: Call) -> list[MyRememberedDevice]:
             id=device.id,
             user_agent=device.payload.user_agent,
             ip_address=device.payload.ip_address,
-            created_at=_moment(device.payload.created_at),
-            expires_at=_moment(device.payload.expires_at),
+            created_at=Moment.fromtimestamp(device.payload.created_at, UTC),
+            expires_at=Moment.fromtimestamp(device.payload.expires_at, UTC),
         )
         for device in devices
     ]
@@ -103,7 +103,7 @@ async def is_remembered(
         return False
     # It was read before the row of the customer was locked: it may have been revoked since. If the project has
     # shortened the time since, the new one counts.
-    since = _moment(device.payload.created_at)
+    since = Moment.fromtimestamp(device.payload.created_at, UTC)
     return since + _life(project) > call.now and device.id in await _device_ids(tx, call, customer)
 
 
@@ -144,7 +144,3 @@ def _life(project: Project) -> timedelta:
 async def _device_ids(tx: Transaction, call: Call, customer: CustomerRow) -> set[UUID]:
     """The ids of the remembered devices of a customer, whose row is locked."""
     return {device.id for device in await challenges.open_of(tx, call, call.project_id, customer.id, RememberedDevice)}
-
-
-def _moment(seconds: float) -> Moment:
-    return Moment.of(datetime.fromtimestamp(seconds, UTC))

@@ -7,7 +7,7 @@ without an account.
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -345,7 +345,7 @@ async def complete_sign_in(
     SsoRequired, SignInMethodNotAllowed, and CodeInvalid if `context.until` has passed.
     """
     context = context or SignInContext()
-    until = None if context.until is None else Moment.of(datetime.fromtimestamp(context.until, UTC))
+    until = None if context.until is None else Moment.fromtimestamp(context.until, UTC)
     if rules.is_banned(customer, call.now):
         raise SignInBlocked
     if until is not None and until <= call.now:

@@ -5,7 +5,6 @@ level of the session is not accepted, nor one that would not be enough to sign i
 proves that one. See docs/decisions/0157-step-up-proves-the-level-of-the-session.md.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -136,7 +135,7 @@ async def get_step_up_options(call: Call) -> StepUpOptions:
         acr=level_of(session.methods),
         authenticated_at=session.authenticated_at,
         methods=methods,
-        acr_values=[acr for acr in METHODS_OF_LEVEL if can_reach(methods, acr)],
+        acr_values=[acr for acr, usable in METHODS_OF_LEVEL.items() if not set(usable).isdisjoint(methods)],
     )
 
 
@@ -227,7 +226,7 @@ async def authenticate_again(call: Call, data: StepUp) -> RefreshedSession:
 async def step_up_methods(
     db: Queries, call: Call, project: Project, customer: CustomerRow, session: SessionRow
 ) -> list[StepUpMethod]:
-    """What a session accepts as a checked."""
+    """What a session accepts as a proof."""
     enabled = project.settings.sign_in.methods
     required = await requirement_of(db, call.project_id, customer.id)
     level = MULTI_FACTOR if customer.mfa_enabled_at is not None else SINGLE_FACTOR
@@ -252,11 +251,6 @@ async def step_up_methods(
     ):
         methods.append("PASSKEY")
     return [method for method in methods if method in accepted]
-
-
-def can_reach(methods: Sequence[StepUpMethod], acr: str) -> bool:
-    """Whether a session that accepts `methods` can get to a level with one of them."""
-    return not set(METHODS_OF_LEVEL.get(acr, ())).isdisjoint(methods)
 
 
 def _may_sign_in(project: Project, required: SignInRequirement, method: str) -> bool:

@@ -5,7 +5,7 @@ The step is part of `sign_in.complete_sign_in`, so that every way to sign in has
 """
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC
 from uuid import UUID
 
 from postern.identity.customers import rules, store, terms_store
@@ -151,7 +151,7 @@ async def record_acceptance(tx: Transaction, call: Call, customer: CustomerRow, 
         project_id=call.project_id,
         customer_id=customer.id,
         version=accepted.version,
-        accepted_at=Moment.of(datetime.fromtimestamp(accepted.accepted_at, UTC)),
+        accepted_at=Moment.fromtimestamp(accepted.accepted_at, UTC),
         ip_address=accepted.ip_address,
         user_agent=accepted.user_agent,
     )

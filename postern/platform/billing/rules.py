@@ -103,6 +103,6 @@ def subscription_state_of(
                     plan="pro" if is_running else "free",
                     billing_cycle=cycle if is_running else None,
                     status=status,
-                    current_period_end=None if end is None else Moment.of(datetime.fromtimestamp(end, tz=UTC)),
+                    current_period_end=None if end is None else Moment.fromtimestamp(end, UTC),
                 )
     return state
