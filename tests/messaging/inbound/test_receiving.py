@@ -644,7 +644,7 @@ async def test_a_process_that_is_killed_before_the_commit_acknowledges_nothing(s
                         results = await asyncio.gather(*delivering, return_exceptions=True)
                         assert [type(result) for result in results] == [smtplib.SMTPServerDisconnected] * len(sends)
                     else:
-                        assert not any(task.done() for task in delivering)
+                        assert [task.result() for task in delivering if task.done()] == []
                 if not kill:
                     assert await asyncio.gather(*delivering) == [([250], 250)] * len(sends)
             finally:
@@ -670,6 +670,10 @@ async def until_listening(port, process):
 async def until_waiting(database_url):
     """Wait until a transaction waits for the lock of another one."""
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
-        query = "select count(*) from pg_locks where not granted and locktype in ('transactionid', 'tuple', 'relation')"
+        # Not `pg_locks`, which has those of the databases of other test processes, too.
+        query = """
+            select count(*) from pg_stat_activity where datname = current_database()
+            and wait_event_type = 'Lock' and wait_event in ('transactionid', 'tuple', 'relation')
+        """
         while not (await (await connection.execute(query)).fetchone())[0]:
             await asyncio.sleep(0.05)
