@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 from urllib.parse import urlencode
 
+from tests.identity.oauth.conftest import Provider, parameters_of
 from tests.identity.self_service.conftest import (
     APP_URL,
     GOOD,
@@ -181,6 +182,24 @@ async def test_a_customer_leaves_an_organization(auth, visitor, directory):
 
 def project_id_of(auth):
     return auth.project.id
+
+
+async def test_a_connected_app_is_listed_and_loses_its_access(auth, visitor, address):
+    provider = Provider(auth)
+    await provider.register()
+    browser = provider.browser()
+    await browser.submit(await browser.sign_in(await browser.authorize(), address), decision="allow")
+    tokens = await provider.tokens(browser)
+    account = await visitor.sign_in(address)
+    assert "Northwind Reports" in account.text
+    withdrawn = await visitor.submit(account, f"/apps/{provider.oauth_client['id']}/withdraw")
+    assert done_of(withdrawn) == "The app can no longer use your account."
+    assert "Northwind Reports" not in withdrawn.text
+    assert (await provider.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
+    assert (await provider.userinfo(tokens["access_token"])).status_code == 401
+    assert parameters_of(await browser.authorize(prompt="none"))["error"] == "consent_required"
+    again = await visitor.submit(account, "/withdraw")
+    assert (again.response.status_code, problem_of(again)) == (404, "This app cannot use your account any more.")
 
 
 async def test_a_copy_of_the_data_needs_a_recent_sign_in(auth, visitor, address, clock):
