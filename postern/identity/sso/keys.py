@@ -1,6 +1,7 @@
 """Service provider keys of a connection: generation, encryption and rotation."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
@@ -53,7 +54,7 @@ def private_key_of(world: "World", project_id: UUID, row: KeyRow) -> str:
     return world.secrets.open(row.private_key, _context(project_id, row.connection_id)).decode()
 
 
-def key_of_place(sp_keys: list[KeyRow], place: Literal["CURRENT", "NEXT"]) -> KeyRow:
+def key_of_place(sp_keys: Sequence[KeyRow], place: Literal["CURRENT", "NEXT"]) -> KeyRow:
     """The CURRENT or the NEXT key. A connection always has both."""
     return next(key for key in sp_keys if key.place == place)
 

@@ -213,7 +213,7 @@ async def delete_sso_connection(call: Call, id: UUID, conn_id: UUID) -> Removed:
 
 @get(f"{CONNECTION}/metadata.xml", needs="sso:read", media_types=("application/xml",), problems=(*MISSING, SamlOnly))
 async def get_sso_metadata(call: Call, id: UUID, conn_id: UUID) -> HttpResponse:
-    """Get the service provider metadata: URLs, both signing certificates and the encryption certificate."""
+    """Get the service provider metadata: URLs, and the certificates of the CURRENT and the NEXT key."""
     _require_saml(await _require_connection(call.db, call, id, conn_id))
     sp_keys = await store.keys(call.db, project_id=call.project_id, connection_ids=[conn_id])
     return HttpResponse(metadata_of(urls_of(call.world, conn_id), sp_keys), media_type="application/xml")

@@ -64,18 +64,16 @@ def login_url_of(world: "World", kind: ConnectionKind, connection_id: UUID) -> s
 
 
 def metadata_of(urls: ConnectionUrls, sp_keys: Sequence[KeyRow]) -> bytes:
-    """The service provider metadata as XML: the CURRENT and NEXT signing certificates, and the encryption certificate.
-
-    `sp_keys` must be in the order of `store.keys`.
-    """
-    signing_certificates = [key.certificate for key in sp_keys if key.place in ("CURRENT", "NEXT")]
+    """The service provider metadata as XML, with the certificates of the CURRENT and the NEXT key."""
+    current_certificate = keys.key_of_place(sp_keys, "CURRENT").certificate
     return sp_metadata(
         ServiceProvider(
             entity_id=urls.entity_id,
             acs_url=urls.acs_url,
             slo_url=urls.slo_url,
-            signing_certificates=signing_certificates,
-            encryption_certificates=signing_certificates[:1],  # That of the CURRENT key.
+            signing_certificates=[current_certificate],
+            encryption_certificates=[current_certificate],
+            next_certificates=[keys.key_of_place(sp_keys, "NEXT").certificate],
         )
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 from urllib.parse import urlsplit
 
 from lxml import etree
@@ -47,7 +48,7 @@ class IdentityProvider(Record, kw_only=True):
 class ServiceProvider(Record, kw_only=True):
     """The content of this service's metadata for one connection.
 
-    Certificates are PEM: the current one first, then the next.
+    Certificates are PEM.
     """
 
     entity_id: str
@@ -55,6 +56,9 @@ class ServiceProvider(Record, kw_only=True):
     slo_url: str | None = None
     signing_certificates: Sequence[str]
     encryption_certificates: Sequence[str] = ()
+    next_certificates: Sequence[str] = ()
+    """Those that will sign later. They are published without `use`, which means any use (SAML metadata §2.4.1.1): of
+    several certificates for signing, Keycloak imports only the last, and other identity providers only the first."""
     name_id_formats: Sequence[str] = (EMAIL_NAME_ID, PERSISTENT_NAME_ID)
 
 
@@ -108,6 +112,8 @@ def sp_metadata(provider: ServiceProvider, *, valid_until: datetime | None = Non
         _add_key(role, "signing", certificate)
     for certificate in provider.encryption_certificates:
         _advertise_encryption(_add_key(role, "encryption", certificate))
+    for certificate in provider.next_certificates:
+        _advertise_encryption(_add_key(role, None, certificate))
     if provider.slo_url:
         for binding in (REDIRECT, POST):
             etree.SubElement(role, tag(MD, "SingleLogoutService"), Binding=binding, Location=provider.slo_url)
@@ -257,8 +263,10 @@ def _require_unexpired(elements: Sequence[Element], now: datetime) -> datetime |
     return min(ends, default=None)
 
 
-def _add_key(role: Element, key_use: str, certificate: str) -> Element:
-    descriptor = etree.SubElement(role, tag(MD, "KeyDescriptor"), use=key_use)
+def _add_key(role: Element, key_use: Literal["signing", "encryption"] | None, certificate: str) -> Element:
+    descriptor = etree.SubElement(role, tag(MD, "KeyDescriptor"))
+    if key_use:
+        descriptor.set("use", key_use)
     data = etree.SubElement(etree.SubElement(descriptor, tag(DS, "KeyInfo")), tag(DS, "X509Data"))
     etree.SubElement(data, tag(DS, "X509Certificate")).text = base64_der(certificate)
     return descriptor

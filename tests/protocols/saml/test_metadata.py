@@ -37,8 +37,9 @@ def service_provider(**changes) -> ServiceProvider:
         "entity_id": SP,
         "acs_url": f"{SP}/acs",
         "slo_url": f"{SP}/slo",
-        "signing_certificates": (current_certificate, next_certificate),
+        "signing_certificates": (current_certificate,),
         "encryption_certificates": (current_certificate,),
+        "next_certificates": (next_certificate,),
     }
     return ServiceProvider(**(defaults | changes))
 
@@ -50,9 +51,9 @@ def test_the_service_metadata_is_valid_and_complete(metadata_schema):
     root = etree.fromstring(raw)
     assert root.get("entityID") == SP
     uses = [key_descriptor.get("use") for key_descriptor in root.iter(f"{{{MD}}}KeyDescriptor")]
-    assert uses == ["signing", "signing", "encryption"]
+    assert uses == ["signing", "encryption", None], "identity providers that take one certificate take the current one"
     pems = [read_certificate(element.text).pem for element in root.iter(f"{{{DS}}}X509Certificate")]
-    assert pems == [*provider.signing_certificates, *provider.encryption_certificates]
+    assert pems == [*provider.signing_certificates, *provider.encryption_certificates, *provider.next_certificates]
     acs = root.find(f".//{{{MD}}}AssertionConsumerService")
     assert (acs.get("Location"), acs.get("isDefault")) == (f"{SP}/acs", "true")
     assert {element.get("Location") for element in root.iter(f"{{{MD}}}SingleLogoutService")} == {f"{SP}/slo"}
@@ -60,7 +61,9 @@ def test_the_service_metadata_is_valid_and_complete(metadata_schema):
 
 def test_the_minimal_metadata_is_valid(metadata_schema):
     metadata_schema.validate(
-        sp_metadata(service_provider(slo_url=None, encryption_certificates=(), name_id_formats=()))
+        sp_metadata(
+            service_provider(slo_url=None, encryption_certificates=(), next_certificates=(), name_id_formats=())
+        )
     )
 
 
