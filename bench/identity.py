@@ -10,8 +10,8 @@ All requests go by HTTP to one API process. Each round measures the limit and th
 | sign-in by password | checks of an argon2id hash on all cores |
 | token refresh | one row updated by its primary key, committed durably |
 | introspection of a customer's access token, access check with explanation | one row read by its primary key |
-| SCIM: create a user | three rows inserted in one durable transaction |
-| SCIM: a page of 200 users | 200 documents read |
+| SCIM: create a user, in eight directories in turns | three rows inserted in one durable transaction |
+| SCIM: a page of 200 users, of eight directories in turns | 200 documents read |
 
 PostgreSQL (durable), the API and the load share the machine, so only the ratios are meaningful.
 """
@@ -69,7 +69,8 @@ DIRECTORY_USERS = 1_000
 """Users of the directory before the first request."""
 PAGE_SIZE = 200
 WARM_UP_SECONDS = 1.0
-DOMAIN = "acme-at-the-bench.example"
+FEW_CONNECTIONS = 8
+"""Connections of the SCIM requests."""
 SEARCH_INDEX = "customers_search"
 """The index that `bench.access.fill` drops, because a million rows take long to insert with it."""
 VERIFIED_DOMAIN = """
@@ -90,6 +91,16 @@ class Peer:
     developer_token: str
     customers: int
     organizations: int
+
+
+@dataclass
+class Directory:
+    """A directory connection, and its ids as values of the bare statements."""
+
+    domain: str
+    path: str
+    token: str
+    values: dict[str, str]
 
 
 Limit = Callable[[float], float]
@@ -194,49 +205,66 @@ def measure_customers(peer: Peer, options: argparse.Namespace, addresses: list[s
 
 
 def measure_directory(peer: Peer, options: argparse.Namespace) -> None:
-    """SCIM requests of a directory with some users, one of the organizations."""
-    base = f"/projects/{peer.project}/b2b/organizations"
-    organization = peer.server.call("POST", base, {"name": "Acme"}, peer.key)["id"]
-    connection = peer.server.call(
-        "POST", f"{base}/{organization}/directory-connections", {"name": "Acme Entra ID"}, peer.key
-    )
-    values = {"project": peer.project, "organization": organization, "connection": connection["id"]}
+    """SCIM requests of directories with some users, each of another organization.
+
+    There are as many as connections, because the requests of one directory are limited, and its changes wait for each
+    other.
+    """
+    directories = [create_directory(peer, number) for number in range(FEW_CONNECTIONS)]
+    counter = itertools.count()
+
     with psycopg.connect(peer.url, autocommit=True) as database:
-        database.execute(VERIFIED_DOMAIN, (peer.project, organization, DOMAIN))
-        filled = {
-            "id": SQL("id_after('01990000-0000-7000-8000-000000000000', n::int)"),
-            "name": SQL("'person-' || n || {}").format(f"@{DOMAIN}"),
-            "rows": SQL("generate_series(1, {}) n").format(DIRECTORY_USERS),
-        }
-        for statement in (CUSTOMER_ROW, MEMBER_ROW, USER_ROW):
-            database.execute(SQL(statement).format(**filled), values)
         database.execute("vacuum analyze")
-    path = urlsplit(connection["baseUrl"]).path
+
+    def next_directory() -> Directory:
+        return directories[next(counter) % len(directories)]
 
     async def insert(connection: psycopg.AsyncConnection) -> None:
+        directory = next_directory()
         one = {"id": SQL("%(id)s::uuid"), "name": SQL("%(name)s::text"), "rows": SQL("(select 1) one")}
-        inserted = {**values, "id": uuid4(), "name": f"bare-{uuid4().hex}@{DOMAIN}"}
+        inserted = {**directory.values, "id": uuid4(), "name": f"bare-{uuid4().hex}@{directory.domain}"}
         async with connection.transaction():
             for statement in (CUSTOMER_ROW, MEMBER_ROW, USER_ROW):
                 await connection.execute(SQL(statement).format(**one), inserted)
 
     def create(_: int) -> bytes:
-        address = f"new-{uuid4().hex}@{DOMAIN}"
+        directory = next_directory()
+        address = f"new-{uuid4().hex}@{directory.domain}"
         user = {"schemas": [USER], "userName": address, "emails": [{"value": address}]}
-        return post(f"{path}/Users", connection["token"], user)
+        return post(f"{directory.path}/Users", directory.token, user)
 
     async def read_page(connection: psycopg.AsyncConnection) -> None:
-        cursor = await connection.execute(BARE_PAGE, {**values, "offset": DIRECTORY_USERS // 2})
+        cursor = await connection.execute(BARE_PAGE, {**next_directory().values, "offset": DIRECTORY_USERS // 2})
         await cursor.fetchall()
 
     def page(_: int) -> bytes:
-        return get(f"{path}/Users?startIndex={DIRECTORY_USERS // 2 + 1}&count={PAGE_SIZE}", connection["token"])
+        directory = next_directory()
+        query = f"startIndex={DIRECTORY_USERS // 2 + 1}&count={PAGE_SIZE}"
+        return get(f"{directory.path}/Users?{query}", directory.token)
 
-    few = 8
-    compare(peer, "SCIM: page of 200", database_limit(peer.url, few, read_page), requests_that(200, page), options, few)
-    compare(
-        peer, "SCIM: create a user", database_limit(peer.url, few, insert), requests_that(201, create), options, few
-    )
+    for name, limit, requests in (
+        (f"SCIM: page of {PAGE_SIZE}", read_page, requests_that(200, page)),
+        ("SCIM: create a user", insert, requests_that(201, create)),
+    ):
+        compare(peer, name, database_limit(peer.url, FEW_CONNECTIONS, limit), requests, options, FEW_CONNECTIONS)
+
+
+def create_directory(peer: Peer, number: int) -> Directory:
+    """An organization with a verified domain, and a directory with DIRECTORY_USERS users."""
+    base, domain = f"/projects/{peer.project}/b2b/organizations", f"directory{number}.example"
+    organization = peer.server.call("POST", base, {"name": domain}, peer.key)["id"]
+    connection = peer.server.call("POST", f"{base}/{organization}/directory-connections", {"name": domain}, peer.key)
+    values = {"project": peer.project, "organization": organization, "connection": connection["id"]}
+    filled = {
+        "id": SQL("id_after({}, n::int)").format(f"0199{number:04x}-0000-7000-8000-000000000000"),
+        "name": SQL("'person-' || n || {}").format(f"@{domain}"),
+        "rows": SQL("generate_series(1, {}) n").format(DIRECTORY_USERS),
+    }
+    with psycopg.connect(peer.url, autocommit=True) as database:
+        database.execute(VERIFIED_DOMAIN, (peer.project, organization, domain))
+        for statement in (CUSTOMER_ROW, MEMBER_ROW, USER_ROW):
+            database.execute(SQL(statement).format(**filled), values)
+    return Directory(domain, urlsplit(connection["baseUrl"]).path, connection["token"], values)
 
 
 async def issue_tokens(peer: Peer, folder: Path, addresses: list[str]) -> list[str]:
