@@ -9,6 +9,7 @@ import os
 import re
 from html import escape, unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,11 +17,13 @@ import postern.web.pages
 from postern.identity.setup_links.guides import GUIDES, shown_steps
 from postern.identity.setup_links.pages import STATUS_TEXTS, TITLES
 from postern.web.languages import LANGUAGES, counted_text, text
+from postern.web.mails import render_mail
 from postern.web.page_texts import PageTexts
 from postern.web.pages import FOLDER, page
 from postern.web.problem_texts import PROBLEM_TEXTS
 from postern.web.themes import ThemeSettings, style_of, theme_of
 from tests.peers.chromium import CHROMIUM, chromium
+from tests.web.test_mails import MAILS
 from tests.web.test_templates import URL_NAMES
 
 WIDTH_PIXELS = 320
@@ -161,7 +164,8 @@ addEventListener("load", async () => {{
     measured.outside = outside.map((node) => node.outerHTML.slice(0, 90));
     if (frame.dataset.axe) {{
       frame.contentWindow.eval(document.scripts[0].textContent);
-      const checked = await frame.contentWindow.axe.run(page, {{ resultTypes: ["violations"] }});
+      const options = {{ resultTypes: ["violations"], runOnly: frame.dataset.axe.split(" ") }};
+      const checked = await frame.contentWindow.axe.run(page, options);
       const parts = (rule) => rule.nodes.map((node) => node.html.slice(0, 120));
       measured.violations = checked.violations.map((rule) => [rule.id, parts(rule)]);
     }}
@@ -269,6 +273,26 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
     return html.replace('<div id="passkeys" hidden>', '<div id="passkeys">')
 
 
+async def measured(frames: dict[str, str], file: Path, axe_tags: str) -> dict[str, Any]:
+    """What Chromium measures of pages 320 pixels wide, by their titles.
+
+    `axe_tags` are the tags of the rules that axe checks, separated by spaces; without any, axe does not run. `file` is
+    written with all pages as frames.
+    """
+    html = "".join(
+        f'<iframe title="{title}" width="{WIDTH_PIXELS}" height="900" data-axe="{axe_tags}"'
+        f' srcdoc="{escape(text)}"></iframe>'
+        for title, text in frames.items()
+    )
+    file.write_text(MEASURE.format(frames=html, axe=AXE.read_text()))
+    dump = await chromium("--dump-dom", "--virtual-time-budget=60000", f"file://{file}")
+    match = re.search(r'<pre id="result">(.*?)</pre>', dump, re.DOTALL)
+    assert match, dump[-2_000:]
+    results = json.loads(unescape(match[1]))
+    assert results.keys() == frames.keys()
+    return results
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: cd web && npm ci")
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -277,21 +301,38 @@ async def test_pages_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp
     has_axe = language in ("en", "de")
     frames = {f"{name} {language}": rendered(name, language, dark=language == "de") for name in NAMES}
     assert len(frames) == len(NAMES) > 30
-    html = "".join(
-        f'<iframe title="{title}" width="{WIDTH_PIXELS}" height="900" {"data-axe=1" if has_axe else ""}'
-        f' srcdoc="{escape(text)}"></iframe>'
-        for title, text in frames.items()
-    )
     file = Path(os.environ.get("POSTERN_SCREENSHOTS") or tmp_path) / f"hosted-pages-{language}.html"
-    file.write_text(MEASURE.format(frames=html, axe=AXE.read_text()))
-    dump = await chromium("--dump-dom", "--virtual-time-budget=60000", f"file://{file}")
-    match = re.search(r'<pre id="result">(.*?)</pre>', dump, re.DOTALL)
-    assert match, dump[-2_000:]
-    results = json.loads(unescape(match[1]))
-    assert results.keys() == frames.keys()
+    results = await measured(frames, file, "wcag2a wcag2aa wcag21a wcag21aa wcag22aa best-practice" if has_axe else "")
     assert sum("violations" in result for result in results.values()) == has_axe * len(NAMES)
     assert {
         title: result
         for title, result in results.items()
         if result["scrolls"] > 0 or result["outside"] or result.get("violations")
     } == {}
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: cd web && npm ci")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_mails_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp_path, dark):
+    names = [name for name in MAILS if name.startswith("customers/")]
+    values = {
+        **dict.fromkeys(("app", "organization"), "Kaffeehaus Linden und Töchter, Hamburg"),
+        **dict.fromkeys(("change", "device", "reason"), str(DEVICE["name"])),
+        **dict.fromkeys(("time", "until"), TIME),
+        "ip": str(DEVICE["ip"]),
+        "code": "428913",
+        "link": f"https://accounts.kaffeehaus-linden.example.com/in?token={'x' * 60}",
+    }
+    frames: dict[str, str] = {}
+    for language in LANGUAGES:
+        for name in names:
+            html = render_mail(name, language=language, **values).html
+            if dark:
+                html = html.replace("@media (prefers-color-scheme: dark)", "@media all")
+            frames[f"{name} {language}"] = html
+    assert len(frames) > 70
+    file = Path(os.environ.get("POSTERN_SCREENSHOTS") or tmp_path) / f"mails-{'dark' if dark else 'light'}.html"
+    results = await measured(frames, file, "wcag2a wcag2aa")
+    wrong = {title: result for title, result in results.items() if result["scrolls"] > 0 or result["violations"]}
+    assert wrong == {}
