@@ -1,5 +1,6 @@
 """The theme of hosted pages and e-mails: what follows from the settings, and which colors are refused."""
 
+import html
 import re
 
 import pytest
@@ -96,4 +97,7 @@ async def test_a_picture_is_beside_the_form_and_in_the_policy(project, stranger)
     policy = page.headers["content-security-policy"]
     assert "img-src 'self' https://logo.example https://images.example;" in policy
     assert 'class="hosted gate pictured"' in page.text
+    shown = html.unescape(page.text)
+    assert f'<div class="art"><img src="{picture}" alt=""></div>' in shown
+    assert '<p class="logo"><img src="https://logo.example/l.svg" alt=""><span>' in shown
     assert "unsafe" not in policy

@@ -103,6 +103,43 @@ def test_chromium_fills_in_a_passkey_on_the_sign_in_page(installation: dict[str,
         assert not [line for line in browser.console if "favicon" not in line]
 
 
+def press_until(browser: Browser, expression: str) -> None:
+    """Press Tab until this is true of `element`, which has the focus."""
+    for _ in range(20):
+        browser.press("Tab")
+        if browser.evaluate(f"(element => {expression})(document.activeElement)"):
+            return
+    raise AssertionError(f"No focus: {expression}")
+
+
+def test_the_keyboard_signs_in_and_consents(installation: dict[str, Any]) -> None:
+    with open_browser() as browser:
+        browser.open(authorization_url(installation, prompt="consent"))
+        press_until(browser, "element.name === 'email'")
+        browser.command("Input.insertText", text=installation["email"])
+        browser.press("Enter")
+        browser.wait("document.activeElement.name === 'password'")
+        browser.command("Input.insertText", text=GOOD)
+        browser.press("Enter")
+        browser.wait_for("Allow Northwind Reports?")
+        press_until(browser, "element.textContent.trim() === 'Do not allow'")
+        outline = "getComputedStyle(document.activeElement).outlineStyle"
+        assert browser.evaluate(outline) != "none", "where the focus is, can be seen"
+        browser.press("Enter")
+        assert returned(browser, installation)["error"] == "access_denied"
+
+
+def test_the_code_page_counts_down_and_sends_again_later(installation: dict[str, Any]) -> None:
+    with open_browser() as browser:
+        browser.open(authorization_url(installation))
+        browser.fill("email", installation["email"])
+        browser.click("Continue")
+        browser.click("Mail me a code")
+        browser.wait("/ \\(\\d+:\\d\\d left\\)/.test(document.querySelector('time').textContent)")
+        again = "document.querySelector('button[data-wait]')"
+        assert browser.evaluate(f"{again}.disabled && / \\(0:[0-3]\\d\\)$/.test({again}.textContent)")
+
+
 def test_chromium_signs_in_consents_and_signs_out(installation: dict[str, Any], tmp_path: Path) -> None:
     with open_browser() as browser:
         browser.open(authorization_url(installation))

@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 
 import httpx
+import segno
 from soft_webauthn import SoftWebauthnDevice
 
 from tests.identity.customers.test_providers import provider, provider_browser, put, settings
@@ -89,6 +90,29 @@ async def test_the_password_changes_and_ends_other_sessions(auth, visitor, addre
     twice = await visitor.submit(page, "account/password", currentPassword=GOOD, newPassword=NEW)
     assert twice.response.status_code == 401
     assert (await auth.sign_in(address, NEW)).status_code == 200
+
+
+def modules_of(path):
+    """The dark modules of a QR code that is an SVG path, as positions (x, y)."""
+    lines = re.fullmatch(r"(?:M\d+ \d+h\d+v1h-\d+z)+", path)
+    assert lines, path
+    return {
+        (int(x) + number, int(y))
+        for x, y, length in re.findall(r"M(\d+) (\d+)h(\d+)", path)
+        for number in range(int(length))
+    }
+
+
+async def test_the_qr_code_is_that_of_the_link(visitor, address):
+    account = await visitor.sign_in(address)
+    page = await visitor.submit(account, "account/totp")
+    (link,) = (html.unescape(link) for link in re.findall(r'href="(otpauth[^"]+)"', page.text))
+    assert link.startswith("otpauth://totp/Northwind%3A")
+    size, path = re.search(r'viewBox="0 0 (\d+) \1" role="img"[^>]*\s*><path d="([^"]*)"', page.text).groups()
+    # With the margin of four modules that a reader needs (ISO/IEC 18004 §6.3.8).
+    expected = segno.make(link, error="m", micro=False).matrix_iter(border=4)
+    assert modules_of(path) == {(x, y) for y, row in enumerate(expected) for x, dark in enumerate(row) if dark}
+    assert int(size) == max(x for x, _ in modules_of(path)) + 5
 
 
 async def test_the_authenticator_app_and_its_codes(auth, visitor, address, clock):
