@@ -239,7 +239,7 @@ def shown_steps(steps: Sequence[GuideStep], values: dict[str, str]) -> list[dict
         {
             "text": step.text,
             "values": [
-                {"label": label, "value": values.get(value[1:-1], "") if value.startswith("{") else value}
+                {"label": label, "value": values[value[1:-1]] if value.startswith("{") else value}
                 for label, value in step.values
             ],
         }

@@ -7,6 +7,7 @@ from uuid import uuid4
 import lxml.html
 import pytest
 
+from postern.identity.setup_links.guides import GUIDES
 from tests.conftest import Client
 from tests.identity.customers.test_providers import provider, settings
 from tests.identity.setup_links.conftest import Administrator
@@ -118,6 +119,36 @@ async def test_an_administrator_sets_up_domain_and_saml(administrator, acme, zon
     for type_ in ("setup_link.created", "setup_link.opened", "setup_link.completed"):
         (event,) = await acme.directory.events(type_)
         assert event["data"]["organizationId"] == acme.organization["id"]
+
+
+async def test_the_instructions_of_each_provider_show_the_values_of_the_connection(administrator, acme):
+    await administrator.begin()
+    for key, guide in GUIDES.items():
+        page = await administrator.done("/sso", action="choose", provider=key, domain=acme.domain["domain"])
+        acme.connection = {"id": (await administrator.stored())["ssoConnectionId"]}
+        stored = (await acme.client.get(acme.connection_path)).json()
+        expected = {
+            "entity_id": stored["spEntityId"],
+            "acs_url": stored["spAcsUrl"],
+            "metadata_url": stored["spMetadataUrl"],
+            "idp_entity_id": f"{stored['spEntityId']}/jumpcloud",
+            "redirect_url": stored["oidcRedirectUrl"],
+            "post_logout_redirect_url": stored["oidcPostLogoutRedirectUrl"],
+        }
+        assert values_of(page) == entered(guide.sso, expected), key
+        shown = values_of(await administrator.post("/scim", action="connect"))
+        token = next((value for value in shown.values() if value.startswith("scim_")), None)
+        assert (token is None) == (guide.scim == []), key
+        connection_id = (await administrator.stored())["directoryConnectionId"]
+        path = f"/b2b/organizations/{acme.organization['id']}/directory-connections/{connection_id}"
+        base_url = (await acme.client.get(path)).json()["baseUrl"] if token else None
+        assert shown == entered(guide.scim, {"base_url": base_url, "token": token}), key
+
+
+def entered(steps, values):
+    """What the steps of a guide let an administrator enter, by the names of the fields."""
+    pairs = [pair for step in steps for pair in step.values]
+    return {label: values[value[1:-1]] if value.startswith("{") else value for label, value in pairs}
 
 
 async def test_an_administrator_sets_up_openid_connect(administrator, acme, provider):
