@@ -679,6 +679,7 @@ test("every tab holds", async ({ signedIn: page }) => {
     ["", "Redirect URLs"],
     ["providers", "No providers yet"],
     ["pages", "No redirect URL yet"],
+    ["mails", "Subject"],
     ["apps", "Reports of"],
     ["hooks", "Before sign-up"],
     ["roles", "posts:write"],
