@@ -904,7 +904,8 @@ CREATE TABLE public.customer_identities (
     issuer text NOT NULL,
     subject text NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    email_key text
+    email_key text,
+    account_name text
 );
 
 CREATE TABLE public.customer_identity_requests (

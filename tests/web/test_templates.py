@@ -121,7 +121,10 @@ ACCOUNT: dict[str, Any] = {
         {**dict.fromkeys(("name", "ip", "used", "end_url"), H), "current": current} for current in (True, False)
     ],
     "others": 1,
-    "identities": [{"name": H, "url": H, "connected": connected} for connected in (True, False)],
+    "identities": [
+        {"name": H, "url": H, "connected": connected, "icon": icon, "account": H}
+        for connected, icon in ((True, "GITHUB"), (True, ""), (False, ""))
+    ],
     "organizations": [dict.fromkeys(("name", "roles", "url", "leave_url"), H)],
     "apps": [dict.fromkeys(("name", "scopes", "since", "url", "publisher"), H)],
 }

@@ -185,6 +185,8 @@ class ProvenAccount(Payload, tag="IDENTITY"):
     session_id: UUID
     code_challenge: str
     account: IdentityKey
+    account_name: str | None = None
+    """The address or name of the account, to show it to the customer."""
 
 
 class PageSession(Payload):

@@ -23,6 +23,9 @@ from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.web.languages import text
 
+ACCOUNT_NAME_LIMIT = 254
+"""Maximum length of the name of an account at a provider, in characters: that of an address."""
+
 
 class AccountNotLinked(Conflict):
     """An account with this address exists, but the provider has not verified the address: sign in another way."""
@@ -53,6 +56,8 @@ class ExternalIdentity(IdentityKey):
     email: str | None = None
     email_verified: bool = False
     name: str | None = None
+    account_name: str | None = None
+    """How the account is shown to the customer, if neither `email` nor `name` says it; no rule depends on it."""
 
 
 async def find_or_create_customer(
@@ -160,7 +165,7 @@ async def _update_address(
         await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
         customer = await set_primary_email(tx, call, customer, email, key, call.now)
         await events.record(tx, call, "customer.email_verified", customer.id, changed=True, provider=identity.provider)
-    await store.set_identity_email(tx, identity, project_id=call.project_id, email_key=key)
+    await store.set_identity_email(tx, identity, project_id=call.project_id, email_key=key, account_name=email)
     return customer
 
 
@@ -201,14 +206,32 @@ async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, iden
     if (await store.has_other_subject(tx, identity, project_id=call.project_id, customer_id=customer.id)).row_exists:
         raise OtherAccountLinked
     if not await store.insert_identity(
-        tx, identity, project_id=call.project_id, id=new_id(), customer_id=customer.id, created_at=call.now
+        tx,
+        IdentityKey(provider=identity.provider, issuer=identity.issuer, subject=identity.subject),
+        project_id=call.project_id,
+        id=new_id(),
+        customer_id=customer.id,
+        created_at=call.now,
+        account_name=account_name(identity),
     ):
         raise IdentityTaken
-    _, key = _address_of(identity)
-    if key is not None and identity.email_verified:
-        await store.set_identity_email(tx, identity, project_id=call.project_id, email_key=key)
+    email, key = _address_of(identity)
+    if email is not None and key is not None and identity.email_verified:
+        await store.set_identity_email(tx, identity, project_id=call.project_id, email_key=key, account_name=email)
     await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
     return await require_customer(tx, call.project_id, customer.id)
+
+
+def account_name(identity: ExternalIdentity) -> str | None:
+    """The address of an account at a provider, or its name, to show it to the customer; None if neither is known."""
+    shown = identity.account_name or _address_of(identity)[0] or identity.name
+    return shown[:ACCOUNT_NAME_LIMIT] if shown else None
+
+
+async def account_names(call: Call, customer_id: UUID) -> dict[str, str]:
+    """The addresses or names of the accounts that are linked to a customer, by the keys of the providers."""
+    rows = await store.account_names(call.db, project_id=call.project_id, customer_id=customer_id)
+    return {row.provider: row.account_name for row in rows}
 
 
 def _address_of(identity: ExternalIdentity) -> tuple[str | None, str | None]:

@@ -127,7 +127,14 @@ async def finish_identity_link(call: Call, data: IdentityLinkCompletion) -> Curr
     if not same_session or not matches_challenge(data.code_verifier, proven_account.code_challenge):
         raise CodeInvalid
     # Without the profile: linking proves who owns the account, and must not change the customer's address or name.
-    identity = build_view(ExternalIdentity, proven_account.account, email=None, email_verified=False, name=None)
+    identity = build_view(
+        ExternalIdentity,
+        proven_account.account,
+        email=None,
+        email_verified=False,
+        name=None,
+        account_name=proven_account.account_name,
+    )
     async with call.db.transaction() as tx:
         customer = await lock_calling_customer(tx, call)
         await challenges.consume(tx, challenge)

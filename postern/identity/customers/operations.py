@@ -582,7 +582,13 @@ async def add_identity(tx: Transaction, call: Call, customer: CustomerRow, metho
     it. Returns the changed row."""
     identity = IdentityKey(provider=method, issuer="local", subject=str(customer.id))
     if not await store.insert_identity(
-        tx, identity, project_id=call.project_id, id=new_id(), customer_id=customer.id, created_at=call.now
+        tx,
+        identity,
+        project_id=call.project_id,
+        id=new_id(),
+        customer_id=customer.id,
+        created_at=call.now,
+        account_name=None,
     ):
         return customer
     await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)

@@ -42,7 +42,6 @@ from postern.identity.customers.model import (
     SignInLocked,
     TermsNotAccepted,
 )
-from postern.identity.customers.provider_store import ProviderRow
 from postern.identity.customers.providers import CodeChallenge, continue_grant, require_flow_redirect
 from postern.identity.customers.remembered_devices import days_offered
 from postern.identity.customers.requirements import SsoEntry, SsoRequired
@@ -784,7 +783,11 @@ async def hosted_page(
         loads_script = loads_script and "PASSKEY" in ways
     start_query = urlencode({**fields, **chosen_fields, "hosted": "true"})
     providers = [
-        {"name": row.name, "icon": _icon_of(row), "url": f"{_auth_path(call)}/providers/{row.key}/start?{start_query}"}
+        {
+            "name": row.name,
+            "icon": icon_of(row.kind, row.issuer),
+            "url": f"{_auth_path(call)}/providers/{row.key}/start?{start_query}",
+        }
         for row in rows
         if row.enabled and not sso_only
     ]
@@ -893,10 +896,9 @@ async def _methods_of_address(call: Call, settings: SignInSettings, email: str) 
     return [method for method in settings.methods if all(method in allowed.allowed_methods for allowed in lists)]
 
 
-def _icon_of(row: ProviderRow) -> str:
+def icon_of(kind: str, issuer: str) -> str:
     """The name of a provider's icon; "" if it has none. Only the issuer tells whose sign-in it is, not the name."""
-    host = urlsplit(row.issuer).hostname or ""
-    return row.kind if row.kind in ("GITHUB", "GITLAB", "APPLE") else ICONS.get(host, "")
+    return kind if kind in ("GITHUB", "GITLAB", "APPLE") else ICONS.get(urlsplit(issuer).hostname or "", "")
 
 
 def _shown_time(language: str, moment: datetime | None) -> dict[str, str] | None:

@@ -36,6 +36,7 @@ from postern.identity.customers.identities import (
     ExternalIdentity,
     IdentityConflict,
     IdentityHeld,
+    account_name,
     ask_before_sign_up,
     find_or_create_customer,
 )
@@ -233,6 +234,12 @@ async def list_providers(call: Call) -> list[SignInProvider]:
     """The project's sign-in providers."""
     rows = await provider_store.providers(call.db, project_id=call.project_id)
     return [_provider_view(call, row) for row in rows]
+
+
+async def provider_name(call: Call, key: str) -> str:
+    """The name of the project's provider with this key; the key, if the provider does not exist any more."""
+    row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
+    return key if row is None else row.name
 
 
 @put(
@@ -562,6 +569,7 @@ async def _issue_link_code(call: Call, identity: ExternalIdentity, flow: Provide
             session_id=flow.linking.session_id,
             code_challenge=flow.code_challenge,
             account=build_view(IdentityKey, identity),
+            account_name=account_name(identity),
         ),
         GRANT_LIFE,
         subject_id=flow.linking.customer_id,

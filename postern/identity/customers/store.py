@@ -310,10 +310,34 @@ async def identities(db: Queries, *, project_id: UUID, customer_ids: list[UUID])
 async def failures_of(db: Queries, *, project_id: UUID, identifiers: list[bytes]) -> list[FailureRow]: ...
 
 
+class AccountName(Record):
+    """The address or name of a linked account, to show it to the customer."""
+
+    provider: str
+    account_name: str
+
+
+# Without the accounts of which neither is known.
+@statement("""
+    select provider, coalesce(account_name, email_key) as account_name from customer_identities
+    where project_id = %(project_id)s and customer_id = %(customer_id)s
+      and coalesce(account_name, email_key) is not null
+    order by created_at
+""")
+async def account_names(db: Queries, *, project_id: UUID, customer_id: UUID) -> list[AccountName]: ...
+
+
 # False if this account is linked already, to this customer or another one.
 @statement("insert into customer_identities {row} on conflict do nothing")
 async def insert_identity(
-    tx: Transaction, identity: IdentityKey, *, project_id: UUID, id: UUID, customer_id: UUID, created_at: Moment
+    tx: Transaction,
+    identity: IdentityKey,
+    *,
+    project_id: UUID,
+    id: UUID,
+    customer_id: UUID,
+    created_at: Moment,
+    account_name: str | None,
 ) -> bool: ...
 
 
@@ -362,11 +386,13 @@ async def identity_email(db: Queries, identity: IdentityKey, *, project_id: UUID
 
 
 @statement("""
-    update customer_identities set email_key = %(email_key)s
+    update customer_identities set email_key = %(email_key)s, account_name = %(account_name)s
     where project_id = %(project_id)s and provider = %(provider)s and issuer = %(issuer)s and subject = %(subject)s
 """)
-async def set_identity_email(tx: Transaction, identity: IdentityKey, *, project_id: UUID, email_key: str) -> None:
-    """Store the address that the provider has reported for an account now."""
+async def set_identity_email(
+    tx: Transaction, identity: IdentityKey, *, project_id: UUID, email_key: str, account_name: str
+) -> None:
+    """Store the address that the provider has reported for an account now: its lookup key, and how it is shown."""
 
 
 # Whether the customer is linked to another account (subject) at the same provider and issuer.

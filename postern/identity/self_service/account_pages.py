@@ -9,7 +9,8 @@ from uuid import UUID
 import msgspec
 
 from postern.identity.customers import addresses, own_account, passkeys, providers, remembered_devices, sessions
-from postern.identity.customers.pages import pending_page
+from postern.identity.customers.identities import account_names
+from postern.identity.customers.pages import icon_of, pending_page
 from postern.identity.customers.providers import RESERVED_KEYS, AuthorizationCodeGrant
 from postern.identity.customers.rules import account_return_url
 from postern.identity.customers.sign_in import project_of_call
@@ -92,6 +93,7 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
     role_names = await names_of_roles(call) if memberships.items else {}
     consents = await oauth.list_my_consents(call)
     publishers = await oauth.publishers_of(call, [consent.client_id for consent in consents])
+    accounts = await account_names(call, customer.id)
     return await visit.shown(
         "account.html",
         problem=problem,
@@ -165,6 +167,8 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
         identities=[
             {
                 "name": provider.name,
+                "icon": icon_of(provider.kind, provider.issuer),
+                "account": accounts.get(provider.key, ""),
                 "connected": provider.key in customer.providers,
                 "url": visit.url(
                     f"account/identities/{provider.key}/"

@@ -21,6 +21,13 @@ class ExportedEvent(Record):
     """Details, if the customer did it."""
 
 
+class OwnIdentity(CustomerIdentity):
+    """A sign-in method of the customer who asks."""
+
+    account_name: str | None
+    """The address or name of a linked account, if it is known."""
+
+
 class AccountExport(Record):
     """Everything that is kept about an account."""
 
@@ -30,7 +37,7 @@ class AccountExport(Record):
     phone_verified_at: Moment | None
     last_sign_in_at: Moment | None
     emails: list[OwnAddress]
-    identities: list[CustomerIdentity]
+    identities: list[OwnIdentity]
     """The ways to sign in that the account has used."""
     passkeys: list[Passkey]
     remembered_devices: list[MyRememberedDevice]

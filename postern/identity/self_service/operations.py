@@ -1,6 +1,6 @@
 """The operation with which customers get a copy of their data."""
 
-from postern.identity.customers import addresses, passkeys, remembered_devices, sessions, terms, timeline
+from postern.identity.customers import addresses, identities, passkeys, remembered_devices, sessions, terms, timeline
 from postern.identity.customers.model import CUSTOMER, NotFresh, OwnAddress
 from postern.identity.customers.operations import customer_view
 from postern.identity.customers.remembered_devices import MyRememberedDevice
@@ -10,9 +10,10 @@ from postern.identity.oauth import operations as oauth
 from postern.identity.oauth.model import OAuthConsent
 from postern.identity.organizations import members
 from postern.identity.organizations.model import OrganizationMembership
-from postern.identity.self_service.model import AccountExport, ExportedEvent
+from postern.identity.self_service.model import AccountExport, ExportedEvent, OwnIdentity
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get
+from postern.kernel.values import build_view
 from postern.security.passkeys import Passkey
 from postern.security.sessions import OwnSession
 
@@ -40,6 +41,7 @@ async def export_my_data(call: Call) -> AccountExport:
     devices: list[MyRememberedDevice] = await remembered_devices.list_remembered_devices(call)
     own_addresses: list[OwnAddress] = await addresses.list_my_emails(call)
     account: CurrentCustomer = await sessions.get_current_customer(call)
+    account_names = await identities.account_names(call, customer.id)
     consents: list[OAuthConsent] = await oauth.list_my_consents(call)
     memberships: list[OrganizationMembership] = list(organizations.items)
     return AccountExport(
@@ -48,7 +50,10 @@ async def export_my_data(call: Call) -> AccountExport:
         phone_verified_at=view.phone_verified_at,
         last_sign_in_at=view.last_sign_in_at,
         emails=own_addresses,
-        identities=view.identities,
+        identities=[
+            build_view(OwnIdentity, identity, account_name=account_names.get(identity.provider))
+            for identity in view.identities
+        ],
         passkeys=own_passkeys,
         remembered_devices=devices,
         sessions=own_sessions,

@@ -80,7 +80,10 @@ ACCOUNT_VALUES = {
     ],
     "others": 1,
     "remembered": [{**DEVICE, "until": text("Until {time}", time="31 January 2026"), "forget_url": "/x"}],
-    "identities": [{"name": "Microsoft", "url": "/x", "connected": connected} for connected in (True, False)],
+    "identities": [
+        {"name": "Microsoft", "url": "/x", "connected": connected, "icon": icon, "account": account}
+        for connected, icon, account in ((True, "MICROSOFT", EMAIL), (True, "", ""), (False, "GITHUB", ""))
+    ],
     "organizations": [{"name": EMAIL, "roles": "OWNER, billing-administrators", "url": "/x", "leave_url": "/x"}],
     "apps": [
         {

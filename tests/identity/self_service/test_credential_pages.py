@@ -9,7 +9,7 @@ import httpx
 import segno
 from soft_webauthn import SoftWebauthnDevice
 
-from tests.identity.customers.test_providers import provider, provider_browser, put, settings
+from tests.identity.customers.test_providers import ProviderBrowser, provider, provider_browser, put, settings
 from tests.identity.customers.test_second_factor import ORIGIN, App, answer_of, decoded, with_passkey
 from tests.identity.self_service.conftest import (
     APP_URL,
@@ -28,6 +28,16 @@ NEW = "another password nobody has"
 
 def links_of(page, part):
     return [html.unescape(link) for link in page.links if part in link]
+
+
+def connected_accounts(page):
+    """The rows of the connected accounts: what is below the name of each provider, and whether it has an icon."""
+    section = page.text.partition('<section aria-labelledby="connected">')[2].partition("</section>")[0]
+    accounts = {}
+    for row in section.split("<li")[1:]:
+        name, detail = (re.sub(r"<[^>]+>", "", part) for part in re.findall(r"<p[^>]*>(.*?)</p>", row))
+        accounts[name] = (html.unescape(detail), "<svg" in row)
+    return accounts
 
 
 async def test_addresses_are_added_made_primary_and_removed(auth, visitor, address, clock):
@@ -194,11 +204,14 @@ async def test_the_only_way_to_sign_in_stays(auth, visitor, directory, address):
 
 async def test_an_account_at_a_provider_is_connected_and_disconnected(auth, visitor, address, provider_browser):
     await auth.settings(redirectUrls=[APP_URL])
+    await put(auth, "ACME", provider_browser.provider.issuer, name="ACME Directory")
     account = await visitor.sign_in(address)
     onwards = await visitor.submit(account, "identities/ACME/connect")
+    assert heading(onwards) == "Going to ACME Directory"
     start = html.unescape(next(link for link in onwards.links if "/providers/ACME/start" in link))
     to_provider = await visitor.send("GET", start.partition("://")[2].partition("/")[2].join(["/", ""]), follow=False)
-    provider_browser.provider.claims = {"sub": "42", "email": new_address(), "email_verified": True}
+    account_address = new_address()
+    provider_browser.provider.claims = {"sub": "42", "email": account_address, "email_verified": True}
     provider_browser.client = visitor.client
     returned = await provider_browser.come_back(to_provider)
     url = httpx.URL(returned.headers["location"])
@@ -208,10 +221,30 @@ async def test_an_account_at_a_provider_is_connected_and_disconnected(auth, visi
     assert (await stranger.send("GET", back)).status_code == 401, "another session cannot finish it"
     connected = Visitor.page(await visitor.send("GET", back))
     assert done_of(connected) == "The account was connected."
+    assert connected_accounts(connected) == {"ACME Directory": (account_address, False)}
     assert (await visitor.send("GET", back)).status_code == 401, "the code works once"
+    export = await visitor.submit(await visitor.open("account/export"), "account/export")
+    exported = {row["provider"]: row["accountName"] for row in export.response.json()["identities"]}
+    assert exported == {"ACME": account_address, "PASSWORD": None}
     asked = Visitor.page(await visitor.send("GET", links_of(connected, "ACME/disconnect")[0]))
+    assert heading(asked) == "Disconnect ACME Directory?"
     assert done_of(await visitor.submit(asked, "ACME/disconnect")) == "The account was disconnected."
     assert (await visitor.submit(asked, "ACME/disconnect")).response.status_code == 404
+
+
+async def test_a_provider_has_its_own_name_and_icon(auth, visitor, address, provider):
+    await auth.settings(redirectUrls=[APP_URL])
+    await put(auth, "GITHUB", provider.issuer, kind="GITHUB")
+    account = await visitor.sign_in(address)
+    assert connected_accounts(account) == {"GitHub": ("Not connected", True)}
+    provider.account = {"id": 583231, "name": "Octo"}
+    provider.addresses = [{"email": address, "primary": True, "verified": True}]
+    await ProviderBrowser(auth, provider, "GITHUB").sign_in()
+    account = await visitor.open("account")
+    assert connected_accounts(account) == {"GitHub": (address, True)}
+    asked = Visitor.page(await visitor.send("GET", links_of(account, "GITHUB/disconnect")[0]))
+    assert heading(asked) == "Disconnect GitHub?"
+    assert (await visitor.open("account/identities/PASSWORD/disconnect")).response.status_code == 404
 
 
 async def test_an_unverified_address_is_confirmed(auth, visitor):
