@@ -52,6 +52,7 @@ from postern.identity.customers import mailer as customer_mailer
 from postern.identity.customers import operations as customers
 from postern.identity.customers import pages as customer_pages
 from postern.identity.customers.cors import CustomersCors
+from postern.identity.customers.error_pages import branded_error_page
 from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
 from postern.identity.entitlements import work as entitlement_work
@@ -367,7 +368,9 @@ def _error_response(request: RawRequest, error: Exception) -> Response[bytes]:
     """The response to an error: below the path of a compatible API in the form of that API, otherwise in our own."""
     path = request.scope["path"]
     api = next((api for api in COMPATIBLE_APIS if api.covers(path)), None)
-    return error_response_page(request, error) if api is None else error_response_of_api(api, request, error)
+    if api is not None:
+        return error_response_of_api(api, request, error)
+    return error_response_page(request, error, branded_error_page)
 
 
 def make_app(world: World, *, dashboard_folder: Path = dashboard_files.FOLDER) -> Application:

@@ -4,7 +4,7 @@ A feature names a template under `postern/web/templates` and passes values; all 
 that was not passed is an error, and the template engine escapes every value.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,7 +17,7 @@ from postern.kernel.config import Settings
 from postern.kernel.http.handler import MAX_LANGUAGE_CHARACTERS, language_parameter
 from postern.kernel.http.operation import FORM, RawRequest
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid
-from postern.kernel.http.responses import HttpResponse, error_response
+from postern.kernel.http.responses import AwaitedResponse, HttpResponse, error_response
 from postern.kernel.values import Record, timestamp
 from postern.web.languages import DEFAULT_LANGUAGE, Text, match_language, translated, translator
 from postern.web.problem_texts import FAILED, text_of_code
@@ -152,14 +152,33 @@ def wants_page(request: RawRequest) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 
-def error_response_page(request: RawRequest, error: Exception) -> Response[bytes]:
+class ShownError(Record):
+    """What a page for customers says about a problem."""
+
+    code: str
+    status: int
+    text: Text
+    headers: dict[str, str]
+    request_id: str
+
+
+BrandedPage = Callable[[RawRequest, ShownError], Awaitable[HttpResponse | None]]
+"""Makes the page of a problem with the brand of the project whose page was requested; None if there is no project."""
+
+
+def error_response_page(request: RawRequest, error: Exception, branded_page: BrandedPage) -> Response[bytes]:
     """The response to an error: a problem document, or a page if a browser requested a page or an unknown URL."""
     response = error_response(request, error)
     if not wants_page(request) or _is_api_request(request):
         return response
     problem = msgspec.json.decode(response.content)
     if _is_for_customers(request):
-        return as_response(_customer_error_page(request, response, problem))
+        shown = _shown_error(response, problem)
+
+        async def make() -> Response[bytes]:
+            return as_response(await branded_page(request, shown) or _customer_error_page(request, shown))
+
+        return AwaitedResponse(make)
     error_page = page(
         "error.html",
         problem["title"],
@@ -178,8 +197,8 @@ def _is_for_customers(request: RawRequest) -> bool:
     return request.scope["path"].startswith(CUSTOMER_PATHS)
 
 
-def _customer_error_page(request: RawRequest, response: Response[bytes], problem: dict[str, Any]) -> HttpResponse:
-    """The page of a problem, in plain words and the language of the visitor."""
+def _shown_error(response: Response[bytes], problem: dict[str, Any]) -> ShownError:
+    """A problem in plain words."""
     status = response.status_code or problem["status"]
     retry_after = response.headers.get("retry-after") or response.headers.get("Retry-After")
     shown = text_of_code(
@@ -188,19 +207,30 @@ def _customer_error_page(request: RawRequest, response: Response[bytes], problem
         retry_after_seconds=int(retry_after) if retry_after and retry_after.isdigit() else None,
         errors=[(error["path"], error["code"]) for error in problem.get("errors") or []],
     )
+    return ShownError(
+        code=problem["code"],
+        status=status,
+        text=shown,
+        headers=dict(response.headers),
+        request_id=problem["requestId"],
+    )
+
+
+def _customer_error_page(request: RawRequest, shown: ShownError) -> HttpResponse:
+    """The page of a problem without a project, in the language of the visitor."""
     language = match_language(language_parameter(request)) or match_language(
         request.headers.get("accept-language", "")[:MAX_LANGUAGE_CHARACTERS]
     )
     return page(
         "error.html",
         FAILED,
-        status=status,
-        headers=response.headers,
+        status=shown.status,
+        headers=shown.headers,
         language=language or DEFAULT_LANGUAGE,
-        error=shown,
+        error=shown.text,
         next="",
-        code=problem["code"],
-        request_id=problem["requestId"],
+        code=shown.code,
+        request_id=shown.request_id,
     )
 
 

@@ -43,6 +43,8 @@ HOSTED: dict[str, Any] = {
     "remember": H,
     "remembered": [{"name": H, "ip": H, "until": H, "forget_url": H}],
     "choices": [ITEM],
+    "reference": H,
+    "time": H,
     "codes": [H],
     "flow": {H: H},
     # Pages of the OpenID provider.

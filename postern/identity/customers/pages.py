@@ -65,6 +65,7 @@ from postern.web.languages import (
     Text,
     chosen_language,
     counted_text,
+    format_moment,
     format_time_of_day,
     language_of,
     text,
@@ -759,7 +760,8 @@ async def hosted_page(
     `flow` is None if no app began a flow, as with a mailed link. Providers and single sign-on are offered only with a
     flow, and not if the customer is going to add a passkey (`then=passkey`). `retry_after` is in seconds.
     `form_target` is the URL to which the form of the page is posted or redirects, if it is not one of this server.
-    `switch_url` shows this page again, for the links to other languages; pages of this module have their own.
+    `switch_url` shows this page again, for the links to other languages; pages of this module have their own. A
+    datetime in `values` is shown as date and time in the language of the page, and `until` as time of day.
     """
     project = await sign_in.project_of_call(call)
     settings = project.settings.sign_in
@@ -791,7 +793,14 @@ async def hosted_page(
         for row in rows
         if row.enabled and not sso_only
     ]
-    shown_values: dict[str, Any] = {**BLANK, **values, "until": _shown_time(language, values.get("until"))}
+    shown_values: dict[str, Any] = {
+        **BLANK,
+        **{
+            name: format_moment(language, value) if isinstance(value, datetime) else value
+            for name, value in values.items()
+        },
+        "until": _shown_time(language, values.get("until")),
+    }
     loads_times = template == "verify.html" and values.get("until") is not None
     content_security = SCRIPT_SOURCES if loads_script or loads_times else {}
     pictures = dict.fromkeys(_source(url) for url in (settings.logo_url, settings.theme.picture_url) if url)

@@ -160,14 +160,7 @@ async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
     state, scope = connection.app.state, connection.scope
     world = state.world
     project_id = as_id(connection.path_params[operation.project_parameter]) if operation.project_parameter else None
-    client = scope.get("client")
-    agent = connection.headers.get("user-agent", "")
-    origin = Origin(
-        ip=client[0][:MAX_ADDRESS_CHARACTERS] if client else "",
-        user_agent=agent[:MAX_AGENT_CHARACTERS],
-        accept_language=connection.headers.get("accept-language", "")[:MAX_LANGUAGE_CHARACTERS],
-        language=language_parameter(connection),
-    )
+    origin = origin_of(connection)
     caller = ANONYMOUS
     headers: dict[str, str] = {}
     if operation.accepts:
@@ -193,6 +186,18 @@ async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
         project_id=NO_ID if project_id is None else project_id,
         if_match=connection.headers.get("if-match"),
         headers=headers,
+    )
+
+
+def origin_of(connection: RawRequest) -> Origin:
+    """The IP address, user agent and languages of a request."""
+    client = connection.scope.get("client")
+    agent = connection.headers.get("user-agent", "")
+    return Origin(
+        ip=client[0][:MAX_ADDRESS_CHARACTERS] if client else "",
+        user_agent=agent[:MAX_AGENT_CHARACTERS],
+        accept_language=connection.headers.get("accept-language", "")[:MAX_LANGUAGE_CHARACTERS],
+        language=language_parameter(connection),
     )
 
 

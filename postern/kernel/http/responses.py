@@ -1,6 +1,6 @@
 """Responses with a media type of their own, and responses to the exceptions that operations raise."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import psycopg
 import structlog
 from litestar import Response
 from litestar.exceptions import HTTPException
-from litestar.types import Send
+from litestar.types import Receive, Scope, Send
 from psycopg_pool import PoolTimeout
 
 from postern.kernel.database.statements import constraint_of
@@ -31,6 +31,23 @@ class HttpResponse:
     media_type: str = "application/json"
     status: int = 200
     headers: dict[str, str] | None = None
+
+
+class AwaitedResponse(Response[bytes]):
+    """A response that is made when it is sent: Litestar does not await what an exception handler returns."""
+
+    def __init__(self, make: Callable[[], Awaitable[Response[bytes]]]) -> None:
+        super().__init__(b"")
+        self._make = make
+
+    def to_asgi_response(self, app: Any, request: Any, **options: Any) -> Any:
+        """The ASGI application that makes the response and sends it."""
+
+        async def send_made(scope: Scope, receive: Receive, send: Send) -> None:
+            response = await self._make()
+            await response.to_asgi_response(app=app, request=request, **options)(scope, receive, send)
+
+        return send_made
 
 
 class NotFound(Missing):

@@ -3,10 +3,14 @@
 import html
 import re
 from urllib.parse import parse_qsl, urlsplit
+from uuid import uuid4
 
 import pytest
+from psycopg import OperationalError
 
+from postern.identity.customers import sign_in
 from postern.identity.customers.model import CODE_LIFE
+from postern.kernel.limits import TooManyRequests
 from postern.web.languages import LANGUAGES, match_language
 from postern.web.problem_texts import INVALID_TEXTS, PROBLEM_TEXTS
 from tests.identity.customers.conftest import GOOD, new_address
@@ -141,7 +145,8 @@ async def test_links_of_the_project_are_in_the_foot(auth, browser):
         assert response.status_code == 400, url
 
 
-async def test_error_pages_are_plain_and_translated(auth, browser):
+async def test_error_pages_are_branded_and_translated(auth, browser):
+    await auth.settings(helpUrl="https://example.com/help", logoUrl="https://example.com/logo.png")
     headers = {"accept": "text/html", "accept-language": "fr"}
     query = f"redirectUrl={REDIRECT_URL}/evil&codeChallenge={FLOW['codeChallenge']}"
     response = await auth.client.get(f"{browser.base}/sign-in?{query}", headers=headers)
@@ -150,8 +155,61 @@ async def test_error_pages_are_plain_and_translated(auth, browser):
     assert "Revenez à l’application et recommencez." in response.text
     assert response.headers["content-language"] == "fr"
     assert response.headers["x-request-id"] in response.text
+    page = Page(response)
+    assert "Ada &amp; " in page.text
+    assert {"https://example.com/help", "https://app.example.com/", f"{browser.base}/account"} < set(page.links)
+    assert f'href="{browser.base}/style.css"' in html.unescape(page.text)
+    assert "img-src 'self' https://example.com" in response.headers["content-security-policy"]
+    assert not any("/problems/" in link for link in page.links), "that page is for developers"
+    in_german = next(link for link in page.links if link.endswith("lang=de"))
+    again = Page(await auth.client.get(in_german, headers=headers))
+    assert (again.response.status_code, heading(again)) == (400, "Das hat nicht funktioniert")
+    assert f"{browser.base}/account?lang=de" in again.links
     json = await auth.client.get(f"{browser.base}/sign-in?{query}", headers={"accept-language": "fr"})
     assert json.json()["detail"] == "This URL is not among the project's `redirectUrls`.", "the API is in English"
+
+
+async def test_every_kind_of_error_page_has_the_brand(auth, browser, new_project, world, monkeypatch):
+    await auth.settings(defaultLanguage="es")
+    project = f"/projects/{auth.project.id}"
+    form = {"content-type": "application/x-www-form-urlencoded", "origin": "https://evil.example"}
+
+    async def opened(path: str, method: str = "GET", **headers: str) -> tuple[int, bool, str]:
+        response = await auth.client.request(method, path, headers={"accept": "text/html", **headers})
+        assert "/problems/" not in response.text or "style.css" not in response.text
+        return response.status_code, f"{project}/auth/pages/style.css" in html.unescape(response.text), response.text
+
+    plain = (404, False)
+    assert (await opened(f"{project}/auth/pages/nothing"))[:2] == (404, True)
+    status, branded, text = await opened(f"{project}/auth/providers/callback?state=x&code=y")
+    assert (status, branded, "Continuar" in text or "aplicación" in text) == (400, True, True)
+    assert (await opened(f"{project}/auth/pages/sign-in", "POST", **form))[:2] == (403, True)
+    assert (await opened(f"{project}/oauth/nothing"))[:2] == (404, True)
+    # Without a project, or outside of its pages, the page is plain.
+    assert (await opened(f"/projects/{uuid4()}/auth/pages/nothing"))[:2] == plain
+    assert (await opened("/projects/nonsense/auth/pages/nothing"))[:2] == plain
+    assert (await opened(f"{project}/nothing"))[:2] == plain
+    # A refused request must not cost more than one that is served.
+    refused = TooManyRequests(retry_after_seconds=90)
+
+    def refuse(*_args, **_options):
+        raise refused
+
+    with monkeypatch.context() as patched:
+        patched.setattr("postern.kernel.http.handler.rate_of", refuse)
+        status, branded, text = await opened(f"{project}/auth/pages/forgot")
+        assert (status, branded, "2 minutos" in text) == (429, True, True)
+        patched.setattr(world.limiter, "take", refuse)
+        status, branded, text = await opened(f"{project}/auth/pages/forgot")
+        assert (status, branded, "/problems/too_many_requests" in text) == (429, False, True)
+    with monkeypatch.context() as patched:
+        patched.setattr(sign_in, "project_of_call", away)
+        assert (await opened(f"{project}/auth/pages/nothing"))[:2] == plain
+
+
+async def away(_call):
+    """A database that does not respond."""
+    raise OperationalError
 
 
 def test_every_problem_of_the_pages_has_a_text():

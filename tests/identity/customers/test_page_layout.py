@@ -33,7 +33,9 @@ PARTIALS = (
     *("layout.html", "back.html", "onwards.html", "passkey-form.html", "passkey-messages.html"),
     *("provider-icon.html", "account-layout.html"),
 )
-NAMES = sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS)
+OTHERS = ("/error.html", "/sso/message.html", "/sso/test.html")
+"""Templates outside of `hosted/` that customers and their administrators see."""
+NAMES = [*sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS), *OTHERS]
 EMAIL = "maximiliane.oberhausen-schmitt@kaffeehaus-linden.example.com"
 PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple", "GitLab", "Discord", "Slack", "LinkedIn", "Facebook", "X"]
 
@@ -150,6 +152,16 @@ ACCOUNT_VALUES |= {
     "rules": [text("Sessions end after {count} minutes without use.", count="43200")],
     "features": [{"name": "Kaffeehausgroßhandelspartnerprogramm", "limit": text("Up to {count}", count="10000")}],
 }
+OTHER_VALUES = {
+    "title": text("This did not work"),
+    "detail": PROBLEM_TEXTS["sso_required"],
+    "reason": f"The audience is https://{EMAIL[-31:]}/saml/01a2282b-c4f7-719b-acc3-17a249ae614b.",
+    "request_id": "01a2282b-c4f7-719b-acc3-17a249ae614b",
+    "next": "",
+    "steps": [{"step": "audience", "ok": ok, "detail": f"https://{EMAIL[-31:]}/saml/metadata"} for ok in (True, False)],
+    "profile": [("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress", EMAIL)],
+}
+"""Values of the pages outside of `hosted/`."""
 
 MEASURE = """
 <!doctype html><html lang="en"><meta charset="utf-8"><title>pages</title>{frames}<pre id="result"></pre>
@@ -262,9 +274,13 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "terms_error": PROBLEM_TEXTS["terms_not_accepted"],
         "languages": languages,
         "language_name": LANGUAGES[language],
+        "reference": "01a2282b-c4f7-719b-acc3-17a249ae614b",
+        "time": TIME,
         **(setup_values() if name.startswith("setup") else ACCOUNT_VALUES),
+        **(OTHER_VALUES if name in OTHERS else {}),
     }
-    html = str(page(f"hosted/{name}", language=language, **values).content)
+    template = name[1:] if name in OTHERS else f"hosted/{name}"
+    html = str(page(template, language=language, **values).content)
     theme = style_of(theme_of("#0a7d55", ThemeSettings()))
     style = "".join((ASSETS / file).read_text() for file in ("postern.css", "hosted.css", "account.css")) + theme
     if dark:
