@@ -43,6 +43,7 @@ HOSTED: dict[str, Any] = {
     "remember": H,
     "remembered": [{"name": H, "ip": H, "until": H, "forget_url": H}],
     "choices": [ITEM],
+    **dict.fromkeys(("inviter", "role", "role_description", "valid_until"), H),
     "reference": H,
     "time": H,
     "codes": [H],

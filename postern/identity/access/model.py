@@ -140,6 +140,14 @@ class Role(Record):
     updated_at: Moment
 
 
+class ShownRole(Record):
+    """What people are told about a role."""
+
+    name: str
+    description: str
+    """"" for none."""
+
+
 class RoleRow(Role):
     """A row of `access_roles`, or the equivalent for a system role, which has no row."""
 

@@ -34,6 +34,7 @@ from postern.identity.access.model import (
     RoleUnknown,
     Scope,
     ScopeMissing,
+    ShownRole,
     SubjectMissing,
     SystemRoleFixed,
     TooManyPermissions,
@@ -345,6 +346,18 @@ async def descriptions_of_permissions(db: Queries, project_id: UUID, keys: Seque
     """The permissions among `keys` that the project has declared, with their descriptions; "" for none."""
     rows = await store.permissions_by_key(db, project_id=project_id, keys=list(keys)) if keys else []
     return {row.key: row.description or "" for row in rows}
+
+
+async def role_named(db: Queries, project_id: UUID, key: str) -> ShownRole:
+    """The name and description of a role of members of organizations; the key, if the role does not exist any more."""
+    if key in SYSTEM_ROLES:
+        return ShownRole(name=key.capitalize(), description="")
+    row = await store.role(db, project_id=project_id, key=key)
+    return (
+        ShownRole(name=key, description="")
+        if row is None
+        else ShownRole(name=row.name, description=row.description or "")
+    )
 
 
 async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:

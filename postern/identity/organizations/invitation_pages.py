@@ -20,7 +20,7 @@ from postern.identity.organizations.invitations import (
     require_action_allowed,
     require_invitation_with_token,
 )
-from postern.identity.organizations.mails import is_test_invitation
+from postern.identity.organizations.mails import inviter_name, is_test_invitation
 from postern.identity.organizations.model import (
     InvitationClosed,
     OrganizationInvitationMissing,
@@ -48,7 +48,8 @@ STATUS_MESSAGES = {
 
 @get(PAGE, public=True, ignore_unknown_query=True, media_types=HTML)
 async def invitation_page(call: Call, token: str = "") -> HttpResponse:
-    """Show the hosted page of an invitation: the name of the organization, and a button to accept."""
+    """Show the hosted page of an invitation: who invites, to which organization, as what and until when, and buttons to
+    accept and to decline."""
     try:
         row = await invitation_store.get_invitation(
             call.db, project_id=call.project_id, id=read_invitation_token(token)
@@ -61,13 +62,18 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
     status = row.status_at(call.now)
     if status != "PENDING":
         return await hosted_page(call, "notice.html", None, heading=organization.name, message=STATUS_MESSAGES[status])
+    role = await access.role_named(call.db, call.project_id, row.role)
     return await hosted_page(
         call,
         "invitation.html",
         None,
         switch_url=f"/projects/{call.project_id}/auth/pages/invitation?{urlencode({'token': token})}",
         organization=organization.name,
+        inviter=await inviter_name(call.db, row),
+        role=role.name,
+        role_description=role.description,
         email=row.email,
+        valid_until=row.expires_at,
         token=token,
     )
 
@@ -78,16 +84,20 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
     ignore_unknown_query=True,
     media_types=HTML,
     takes=FORM,
-    fields={"token": "Token from the link in the mail."},
+    fields={
+        "token": "Token from the link in the mail.",
+        "answer": "`decline` to decline the invitation; otherwise it is accepted.",
+    },
     body_limit=FORM_LIMIT,
     problems=(OrganizationInvitationMissing, InvitationClosed, OrganizationSuspended, CustomerBanned),
 )
 async def accept_invitation_by_page(call: Call, request: RawRequest) -> HttpResponse:
     """Accept an invitation from the page: the customer with the invited address becomes a member. If there is no such
-    customer, one is created."""
+    customer, one is created. With the answer `decline`, the invitation is revoked instead."""
     form = await read_form(request)
+    declines = form.get("answer") == "decline"
     try:
-        name = await _accept(call, form.get("token", ""))
+        name = await (_decline if declines else _accept)(call, form.get("token", ""))
     except Problem as problem:
         return await hosted_page(
             call,
@@ -98,6 +108,9 @@ async def accept_invitation_by_page(call: Call, request: RawRequest) -> HttpResp
             message="",
             error=text_of(problem),
         )
+    if declines:
+        message = text("You have declined the invitation. If you change your mind, ask for a new one.")
+        return await hosted_page(call, "notice.html", None, heading=name, message=message)
     message = text(
         "You are now a member of {organization}. Sign in with the address that this invitation was sent to.",
         organization=name,
@@ -134,4 +147,22 @@ async def _accept(call: Call, token: str) -> str:
         )
         details = {"organizationId": str(organization.id), "customerId": str(customer.id)}
         await events.record(tx, customer_call, "invitation.accepted", row.id, **details)
+        return organization.name
+
+
+async def _decline(call: Call, token: str) -> str:
+    """Decline an invitation by its token, which revokes it. Returns the name of the organization."""
+    async with call.db.transaction() as tx:
+        invitation = await invitation_store.get_invitation(
+            tx, project_id=call.project_id, id=read_invitation_token(token)
+        )
+        invitation = require_invitation_with_token(call, invitation, token)
+        if await is_test_invitation(tx, call.project_id, invitation.id):
+            call = replace(call, caller=replace(call.caller, environment="TEST"))
+        organization = await lock_organization(tx, call, invitation.organization_id)
+        row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
+        require_invitation_with_token(call, row, token)
+        require_action_allowed(row, call, "REVOKE")
+        await invitation_store.revoke_invitation(tx, project_id=call.project_id, id=row.id, now=call.now)
+        await events.record(tx, call, "invitation.revoked", row.id, organizationId=str(organization.id), role=row.role)
         return organization.name

@@ -1,19 +1,26 @@
 """The e-mail of an invitation."""
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
-from postern.identity.customers.mailer import send_rendered
+from postern.identity.access import operations as access
+from postern.identity.customers.mailer import app_name, send_rendered
+from postern.identity.customers.model import CustomerMissing
+from postern.identity.customers.operations import require_customer
 from postern.identity.organizations.model import Organization, OrganizationInvitationRow
 from postern.identity.organizations.rules import invitation_token
 from postern.kernel.database.statements import Queries
 from postern.platform.events import operations as events
+from postern.platform.projects import operations as projects
 
 if TYPE_CHECKING:
     from postern.world import World
 
 
+LINK_IN_NAME = re.compile(r"[/\\@<>]|\w{2}\.\w{2}")
+"""What makes mail programs turn a part of a name into a link."""
 INVITING_EVENTS = ("invitation.created", "invitation.resent")
 
 
@@ -22,6 +29,21 @@ async def is_test_invitation(db: Queries, project_id: UUID, id: UUID) -> bool:
     results from its acceptance."""
     invited = await events.latest_of_subject(db, project_id, id, INVITING_EVENTS)
     return invited is not None and invited.test
+
+
+async def inviter_name(db: Queries, row: OrganizationInvitationRow) -> str:
+    """The name of the customer who invites, or the address; "" if the invitation names nobody, or the customer is gone.
+
+    A name that looks like an address on the web is not shown: it would be an advertisement in a mail of the project.
+    """
+    if row.invited_by is None:
+        return ""
+    try:
+        customer = await require_customer(db, row.project_id, row.invited_by)
+    except CustomerMissing:
+        return ""
+    name = " ".join((customer.name or "").split())
+    return name if name and not LINK_IN_NAME.search(name) else customer.email or ""
 
 
 async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: Organization) -> None:
@@ -38,6 +60,8 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
         tag="invitation",
         test=await is_test_invitation(world.db, row.project_id, row.id),
         organization=organization.name,
+        inviter=await inviter_name(world.db, row) or app_name(await projects.require_project(world.db, row.project_id)),
+        role=(await access.role_named(world.db, row.project_id, row.role)).name,
         link=url_with_token(row.accept_url or page_url, token),
         until=row.expires_at,
     )

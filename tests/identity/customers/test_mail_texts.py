@@ -210,6 +210,9 @@ async def test_previews_and_tests_use_sample_values(auth, texts, run_due_work):
     assert preview["subject"] == "Analytical Engines"
     assert "Join Analytical Engines" in preview["html"]
     assert "token=sample" in preview["text"]
+    content["subject"] = "{{ inviter }}: {{ role }}"
+    preview = (await texts.developer.post("/customer-mails/INVITATION/de/preview", {"content": content})).json()
+    assert preview["subject"] == "Charles Babbage: Member"
     built_in = (await texts.developer.post("/customer-mails/NEW_DEVICE/de/preview", {})).json()
     assert "203.0.113.7" in built_in["text"]
     assert (await texts.get("INVITATION/de"))["version"] == 0

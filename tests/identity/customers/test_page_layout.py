@@ -276,6 +276,10 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "language_name": LANGUAGES[language],
         "reference": "01a2282b-c4f7-719b-acc3-17a249ae614b",
         "time": TIME,
+        "inviter": EMAIL,
+        "role": "Kaffeehausgroßhandelspartnerverwaltung",
+        "role_description": "Sees prices, places orders and approves orders.",
+        "valid_until": TIME,
         **(setup_values() if name.startswith("setup") else ACCOUNT_VALUES),
         **(OTHER_VALUES if name in OTHERS else {}),
     }

@@ -376,6 +376,62 @@ async def test_the_page_of_a_closed_invitation_shows_its_state(auth, directory, 
     assert "no longer valid" in unknown.text
 
 
+async def test_the_page_and_the_mail_say_who_invites_as_what_and_until_when(auth, directory, stranger, clock):
+    await auth.settings(appName="Northwind")
+    acme = await directory.organization("Acme")
+    inviter = await directory.member(acme, "OWNER", name="Jan Petersen")
+    role = {"key": "PURCHASER", "name": "Purchaser", "scope": "ORGANIZATION", "description": "Places orders."}
+    created = await directory.project.client.post(f"/projects/{directory.project.id}/access/roles", role)
+    assert created.status_code == 201, created.text
+    email = new_address()
+    invitation = (await invite(directory, acme, email, role="PURCHASER", invitedByEndUserId=inviter["id"])).json()
+    mail = (await auth.mails(email))[-1]
+    assert "Jan Petersen invites you to join Acme on Northwind as Purchaser." in mail["text"]
+    path = f"/projects/{directory.project.id}/auth/pages/invitation"
+    token = await token_for(auth, email)
+    page = lxml.html.fromstring((await stranger.get(f"{path}?token={token}&lang=en")).text)
+    assert page.findtext(".//h1").strip() == "Jan Petersen invites you to Acme"
+    facts = dict(zip(*([node.text for node in page.iterfind(f".//{tag}")] for tag in ("dt", "dd")), strict=True))
+    assert (facts["You join as"], facts["Sent to"]) == ("Purchaser", email)
+    assert str((clock() + timedelta(days=7)).year) in facts["Valid until"]
+    assert "Places orders." in page.text_content()
+    declined = await stranger.request("POST", path, data={"token": token, "answer": "decline"})
+    assert (declined.status_code, "You have declined the invitation" in declined.text) == (200, True)
+    listed = await directory.project.client.get(f"/b2b/organizations/{acme['id']}/invitations?status=REVOKED")
+    assert [(row["id"], row["revokedAt"] is not None) for row in listed.json()] == [(invitation["id"], True)]
+    for answer in ({"answer": "decline"}, {}):
+        late = await stranger.request("POST", path, data={"token": token, **answer})
+        assert late.status_code == 409, "a declined invitation is closed"
+    members = (await directory.project.client.get(f"/b2b/organizations/{acme['id']}/members")).json()
+    assert [member["email"] for member in members] == [inviter["email"]]
+    assert (await invite(directory, acme, email)).status_code == 201, "the address can be invited again"
+
+
+async def test_an_accepted_or_foreign_invitation_cannot_be_declined(auth, directory, stranger):
+    acme = await directory.organization("Acme")
+    email = new_address()
+    await invite(directory, acme, email)
+    path, token = f"/projects/{directory.project.id}/auth/pages/invitation", await token_for(auth, email)
+    foreign = await stranger.request("POST", path, data={"token": token[:-3] + "AAA", "answer": "decline"})
+    assert foreign.status_code == 404
+    assert (await stranger.request("POST", path, data={"token": token})).status_code == 200
+    declined = await stranger.request("POST", path, data={"token": token, "answer": "decline"})
+    assert declined.status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [(None, "address"), ("Win at casino.example", "address"), ("J. R. Petersen", "J. R. Petersen"), ("", "address")],
+)
+async def test_the_name_of_the_inviter_is_no_link(auth, directory, name, shown):
+    acme = await directory.organization("Acme")
+    inviter = await directory.member(acme, "OWNER", **({"name": name} if name else {}))
+    email = new_address()
+    await invite(directory, acme, email, invitedByEndUserId=inviter["id"])
+    expected = inviter["email"] if shown == "address" else shown
+    assert f"{expected} invites you to join Acme" in (await auth.mails(email))[-1]["text"]
+
+
 @pytest.mark.parametrize("method", ["password", "code"])
 async def test_an_invited_address_can_sign_up_when_sign_up_is_closed(auth, directory, method):
     """Regression test of I8 (tests/defects.md)."""
