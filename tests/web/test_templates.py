@@ -44,6 +44,8 @@ HOSTED: dict[str, Any] = {
     "remembered": [{"name": H, "ip": H, "until": H, "forget_url": H}],
     "choices": [ITEM],
     **dict.fromkeys(("inviter", "role", "role_description", "valid_until"), H),
+    "may_set_up": True,
+    "setup_url": H,
     "reference": H,
     "time": H,
     "codes": [H],
@@ -156,7 +158,7 @@ ACCOUNT |= {
         }
         for verified in (True, False)
     ],
-    "connections": [dict.fromkeys(("name", "domain", "state", "ends"), H)],
+    "connections": [dict.fromkeys(("kind", "name", "domain", "state", "ends"), H)],
     "rules": [H],
     "features": [dict.fromkeys(("name", "limit"), H)],
 }

@@ -1,11 +1,24 @@
 """The pages of an organization: who may see and change what, and what happens to those who may not."""
 
 import html
+import re
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
+from uuid import uuid4
 
 import pytest
 
-from tests.identity.self_service.conftest import APP_URL, Visitor, done_of, heading, new_address, problem_of
+from postern.web.languages import format_moment
+from tests.identity.self_service.conftest import (
+    APP_URL,
+    Visitor,
+    asks_to_sign_in,
+    done_of,
+    heading,
+    new_address,
+    problem_of,
+)
+from tests.peers.identity_provider import IdentityProvider, Person
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -157,7 +170,83 @@ async def test_the_sign_in_rules_change(auth, acme):
     row = (await auth.project.client.get(f"/b2b/organizations/{organization['id']}")).json()
     assert (row["allowedMethods"], row["sessionIdleMinutes"]) == (["PASSWORD", "PASSKEY"], 60)
     locked = await browser.submit(page, "/rules", lifetime="", idle="", methodSOCIAL="1", methodEMAIL_LINK="1")
-    assert locked.response.status_code in (303, 200, 409)
+    assert (locked.response.status_code, asks_to_sign_in(locked)) == (200, True), "the password is not allowed any more"
+    row = (await auth.project.client.get(f"/b2b/organizations/{organization['id']}")).json()
+    assert (sorted(row["allowedMethods"]), row["sessionIdleMinutes"]) == (["EMAIL_LINK", "SOCIAL"], None)
+
+
+def section_of(page, id):
+    """The text of a section of the page, by the id of its heading."""
+    section = page.text.partition(f'<section aria-labelledby="{id}">')[2].partition("</section>")[0]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", section)).split())
+
+
+async def test_connections_are_shown_with_kind_domain_state_and_certificate(auth, acme, directory, clock):
+    organization, browsers = acme
+    domain = (await directory.domain(organization, f"{uuid4().hex[:12]}.example"))["domain"]
+    provider = IdentityProvider(now=clock(), person=Person())
+    path = f"/b2b/organizations/{organization['id']}/sso-connections"
+    saml = {"idpEntityId": provider.entity_id, "idpSsoUrl": f"{provider.base}/login"}
+    bodies = (
+        {"name": "Entra", "domain": domain, **saml, "idpCertificate": [provider.certificate]},
+        {"name": "Okta", "domain": domain, "kind": "OIDC", "oidcIssuer": "https://idp.example", "oidcClientId": "x"},
+    )
+    created = [await auth.project.client.post(path, body) for body in bodies]
+    assert [response.status_code for response in created] == [201, 201], [response.text for response in created]
+    ends = datetime.fromisoformat(created[0].json()["idpCertificates"][0]["expiresAt"])
+    shown = section_of(await entered(browsers["ADMIN"], organization), "sign-in")
+    assert f"Entra SAML, {domain}: Not ready yet The certificate ends {format_moment('en', ends)}" in shown
+    assert f"Okta OpenID Connect, {domain}: Not ready yet" in shown
+    assert shown.count("The certificate ends") == 1, "an OpenID connection has no certificate"
+
+
+async def test_an_owner_gets_a_setup_link(auth, acme, clock):
+    organization, browsers = acme
+    page = await entered(browsers["OWNER"], organization)
+    browser = browsers["OWNER"][1]
+    begun = await browser.submit(page, "/setup")
+    assert (begun.response.status_code, "setup" in str(begun.response.url)) == (200, True), begun.text
+    assert any("token" in field.get("name", "") for field in begun.inputs)
+    links = (await auth.project.client.get(f"/b2b/organizations/{organization['id']}/setup-links")).json()
+    assert [(link["steps"], link["status"]) for link in links] == [(["DOMAIN", "SSO"], "PENDING")]
+    # Whoever controls the identity provider can sign in as an owner.
+    page = await entered(browsers["ADMIN"], organization)
+    assert "An owner of the organization can set it up or change it." in section_of(page, "sign-in")
+    await entered(browsers["MEMBER"], organization)
+    for role in ("ADMIN", "MEMBER"):
+        token = (await browsers[role][1].open("account")).hidden()["formToken"]
+        body = urlencode({"formToken": token})
+        path = f"/{path_of(organization, '/setup')}"
+        assert (await browsers[role][1].send("POST", path, content=body, headers=FORM)).status_code == 403, role
+    clock.move(timedelta(hours=2))
+    stale = await browser.submit(await browser.open(path_of(organization)), "/setup")
+    assert stale.response.status_code == 403
+    links = (await auth.project.client.get(f"/b2b/organizations/{organization['id']}/setup-links")).json()
+    assert len(links) == 1, "a refused form creates nothing"
+
+
+async def test_setup_links_of_a_page_have_a_limit(auth, acme):
+    organization, browsers = acme
+    page = await entered(browsers["OWNER"], organization)
+    browser = browsers["OWNER"][1]
+    path = f"/b2b/organizations/{organization['id']}/setup-links"
+    for _ in range(10):
+        assert (await auth.project.client.post(path, {"steps": ["DOMAIN"]})).status_code == 201
+    refused = await browser.submit(page, "/setup")
+    assert problem_of(refused) == "Too many setup links of this organization are open. Try again tomorrow."
+
+
+async def test_roles_are_shown_with_what_they_permit(auth, acme):
+    organization, browsers = acme
+    client = auth.project.client
+    assert (await client.post("/access/permissions", {"key": "orders:approve"})).status_code == 201
+    role = {"key": "BUYER", "name": "Purchaser", "scope": "ORGANIZATION", "description": "Places orders."}
+    created = await client.post("/access/roles", {**role, "permissions": ["orders:approve"]})
+    assert created.status_code == 201
+    shown = section_of(await entered(browsers["ADMIN"], organization), "roles")
+    assert "Purchaser Places orders. orders:approve" in shown
+    assert "Member Nothing beyond being a member" in shown
+    assert "Owner Everything" in shown
 
 
 async def test_a_role_of_the_project_permits_a_part(auth, acme, directory):
