@@ -975,6 +975,16 @@ CREATE TABLE public.customer_providers (
     updated_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.customer_rsa_keys (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    public_key bytea NOT NULL,
+    private_key bytea NOT NULL,
+    active_at timestamp with time zone NOT NULL,
+    retired_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.customer_signing_keys (
     project_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -1486,7 +1496,8 @@ CREATE TABLE public.oauth_clients (
     jwks_uri text,
     security_profile text DEFAULT 'STANDARD'::text NOT NULL,
     metadata_url text,
-    metadata_expires_at timestamp with time zone
+    metadata_expires_at timestamp with time zone,
+    id_token_signing_alg text DEFAULT 'ES256'::text NOT NULL
 );
 
 CREATE TABLE public.oauth_consents (
@@ -2582,6 +2593,9 @@ ALTER TABLE ONLY public.customer_other_addresses
 ALTER TABLE ONLY public.customer_providers
     ADD CONSTRAINT customer_providers_pkey PRIMARY KEY (project_id, key);
 
+ALTER TABLE ONLY public.customer_rsa_keys
+    ADD CONSTRAINT customer_rsa_keys_pkey PRIMARY KEY (project_id, id);
+
 ALTER TABLE ONLY public.customer_signing_keys
     ADD CONSTRAINT customer_signing_keys_pkey PRIMARY KEY (project_id, id);
 
@@ -3476,6 +3490,9 @@ ALTER TABLE ONLY public.customer_other_addresses
 
 ALTER TABLE ONLY public.customer_providers
     ADD CONSTRAINT customer_providers_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.customer_rsa_keys
+    ADD CONSTRAINT customer_rsa_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.customer_signing_keys
     ADD CONSTRAINT customer_signing_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

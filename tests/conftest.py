@@ -27,6 +27,7 @@ from psycopg.sql import SQL, Composed, Identifier
 
 from postern import world as world_module
 from postern.app import HOOKS, WORK, make_app
+from postern.identity.customers import signing_keys
 from postern.kernel.config import Settings
 from postern.kernel.database.embedded import EmbeddedPostgres, reachable_temporary_folder, run_embedded
 from postern.kernel.database.migrations import migrate
@@ -75,6 +76,7 @@ _HASHER = passwords._hasher
 passwords._hasher = RememberingHasher(_HASHER)
 domain_keys.generate_rsa = with_key(dkim._pem)
 certificates.new_key = rsa_key
+signing_keys.new_rsa_key = rsa_key
 default.create_ssl_context = ssl_context
 
 T = TypeVar("T")

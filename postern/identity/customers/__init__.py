@@ -23,6 +23,7 @@ PUBLIC_MODULES = (
     "rules",
     "sessions",
     "sign_in",
+    "signing_keys",
     "step_up",
     "terms",
     "timeline",

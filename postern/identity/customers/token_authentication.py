@@ -12,8 +12,9 @@ import msgspec
 
 from postern.identity.customers import token_store
 from postern.identity.customers.model import CustomerRow
+from postern.identity.customers.signing_keys import LimitedCache, public_key
 from postern.identity.customers.token_store import TokenBearer
-from postern.identity.customers.tokens import JWT_TYP, LimitedCache, issuer_of, public_key
+from postern.identity.customers.tokens import JWT_TYP, issuer_of
 from postern.kernel.http.call import Caller, CredentialInvalid, Origin, ProjectMissing
 from postern.kernel.http.problems import Forbidden
 from postern.kernel.values import as_id

@@ -1,4 +1,4 @@
-"""SQL of access tokens: their customers, what they contain, and signing keys."""
+"""SQL of access tokens: their customers, and what they contain."""
 
 from typing import LiteralString
 from uuid import UUID
@@ -7,8 +7,8 @@ from psycopg.sql import SQL
 
 from postern.identity.access import grants
 from postern.identity.customers.model import CustomerRow
-from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.kernel.values import Moment, Record
+from postern.kernel.database.statements import Queries, statement
+from postern.kernel.values import Moment
 from postern.security.session_store import SessionImpersonation
 
 
@@ -20,18 +20,6 @@ class TokenBearer(CustomerRow):
     """Whether the session began with a TEST key."""
     session_impersonation: SessionImpersonation | None
     key_id: UUID
-
-
-class SigningKey(Record):
-    """A row of `customer_signing_keys`: a key pair that signs a project's tokens."""
-
-    project_id: UUID
-    id: UUID
-    public_key: bytes
-    private_key: bytes
-    active_at: Moment
-    retired_at: Moment | None
-    created_at: Moment
 
 
 MAX_PERMISSIONS_READ: LiteralString = "251"
@@ -164,28 +152,3 @@ async def token_bearers(
     limit 1000
 """)
 async def session_ip_addresses(db: Queries, *, project_id: UUID, email_key: str) -> list[str]: ...
-
-
-@statement("insert into customer_signing_keys {row}")
-async def insert_key(db: Queries, key: SigningKey) -> None: ...
-
-
-@statement("select * from customer_signing_keys where project_id = %(project_id)s and id = %(id)s")
-async def key(db: Queries, *, project_id: UUID, id: UUID) -> SigningKey | None: ...
-
-
-# Keys that are not retired, including those that do not sign yet, with the latest `active_at` first.
-@statement("""
-    select * from customer_signing_keys
-    where project_id = %(project_id)s and (retired_at is null or retired_at > %(now)s)
-    order by active_at desc, id desc
-""")
-async def keys(db: Queries, *, project_id: UUID, now: Moment) -> list[SigningKey]: ...
-
-
-@statement("""
-    update customer_signing_keys set retired_at = %(retired_at)s
-    where project_id = %(project_id)s and id <> %(except_id)s and (retired_at is null or retired_at > %(retired_at)s)
-""")
-async def retire_keys(tx: Transaction, *, project_id: UUID, except_id: UUID, retired_at: Moment) -> None:
-    """Set when the project's keys other than `except_id` retire, unless they retire earlier."""

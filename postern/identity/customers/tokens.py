@@ -1,4 +1,4 @@
-"""Tokens of customers: the session that a sign-in begins, its access tokens, and the keys that sign them.
+"""Tokens of customers: the session that a sign-in begins, and its access tokens.
 
 An access token is an ES256 JWT that is valid for five minutes and that anybody can verify with the project's JWKS. This
 server also reads the session at every request; see `token_authentication.py`. Sessions and refresh tokens are those of
@@ -7,7 +7,6 @@ table of claims for users is in docs/guide/customers.md.
 """
 
 import json
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from operator import itemgetter
@@ -16,19 +15,9 @@ from uuid import UUID
 
 import jwt
 import msgspec
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_der_private_key,
-    load_der_public_key,
-)
-from jwt.algorithms import ECAlgorithm
 from msgspec import UNSET, UnsetType
 
-from postern.identity.customers import store, token_store
+from postern.identity.customers import store
 from postern.identity.customers.authentication_levels import acr_of
 from postern.identity.customers.model import (
     ACCESS_TOKEN_LIFE,
@@ -51,19 +40,17 @@ from postern.identity.customers.requirements import (
     read_requirements,
     session_limits,
 )
-from postern.identity.customers.token_store import FIRST_ORGANIZATION, MAY_ACTIVATE, SUBJECT, SigningKey
+from postern.identity.customers.signing_keys import signing_key
+from postern.identity.customers.token_store import FIRST_ORGANIZATION, MAY_ACTIVATE, SUBJECT
 from postern.identity.hooks.calling import token_claims
 from postern.identity.hooks.model import HookFailed, HookRefused
 from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.openapi_examples import identifier
-from postern.kernel.http.operation import get, post
+from postern.kernel.http.operation import post
 from postern.kernel.http.problems import ProblemError
-from postern.kernel.http.responses import HttpResponse
-from postern.kernel.values import Body, Moment, Record, as_id, build_view, new_id, to_json
-from postern.platform.audit import operations as audit
+from postern.kernel.values import Body, Moment, Record, as_id, build_view
 from postern.platform.events import operations as events
-from postern.platform.projects import operations as projects
 from postern.platform.projects.model import SignInHookKind
 from postern.security import session_store
 from postern.security.attempts import Attempt
@@ -85,17 +72,8 @@ from postern.security.sessions import (
 if TYPE_CHECKING:
     from postern.world import World
 
-KEY_CACHE_TIME = timedelta(seconds=60)
-"""How long a process signs with a key before it reads the current one from the database again."""
-KEY_ACTIVE_AFTER = timedelta(minutes=10)
-"""How long a new key is published in the JWKS before it signs, so that cached copies of the JWKS contain it."""
-KEY_RETIRED_AFTER = timedelta(hours=1)
-"""How long earlier keys stay valid after a new one begins to sign: longer than an access token is valid."""
 JWT_TYP = "at+jwt"
 """The `typ` of access tokens (RFC 9068 §2.1)."""
-CACHE_SIZE = 10_000
-"""Entries of each cache of a process; the oldest are dropped first."""
-JWKS_MAX_AGE = timedelta(minutes=5)
 PERMISSIONS_LIMIT = 1_500
 """Maximum size of the permissions in the project and in the active organization together as JSON, in bytes."""
 METADATA_CLAIMS_LIMIT = 1_024
@@ -279,50 +257,6 @@ async def refresh_customer_tokens(call: Call, data: CustomerTokenRefresh) -> Cus
             call.db, project_id=call.project_id, id=session.id, generation=session.generation
         )
         raise
-
-
-@get(
-    "/projects/{project_id}/.well-known/jwks.json",
-    public=True,
-    ignore_unknown_query=True,
-    response_type=dict[str, Any],
-    response_example={
-        "keys": [
-            {
-                "kty": "EC",
-                "crv": "P-256",
-                "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
-                "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0",
-                "kid": "019c13f9-5a00-7b1c-8e24-5d0c9a1f77e2",
-                "alg": "ES256",
-                "use": "sig",
-            }
-        ]
-    },
-)
-async def list_signing_keys(call: Call) -> HttpResponse:
-    """The public keys that verify customers' access tokens (RFC 7517). Cache them for at most five minutes."""
-    await projects.require_project(call.db, call.project_id)
-    await signing_key(call.db, call.world, call.project_id, call.now)
-    keys = await token_store.keys(call.db, project_id=call.project_id, now=call.now)
-    document = {"keys": [_public_jwk(key) for key in keys]}
-    return HttpResponse(
-        to_json(document), headers={"Cache-Control": f"public, max-age={int(JWKS_MAX_AGE.total_seconds())}"}
-    )
-
-
-@post("/projects/{project_id}/auth/signing-keys/rotate", needs="projects:write")
-async def rotate_signing_keys(call: Call) -> None:
-    """Create a new key for customers' access tokens.
-
-    It is published at once and signs after ten minutes; earlier keys are removed from the JWKS an hour after that.
-    """
-    async with call.db.transaction() as tx:
-        key = await _new_key(tx, call.world, call.project_id, call.now, call.now + KEY_ACTIVE_AFTER)
-        await token_store.retire_keys(
-            tx, project_id=call.project_id, except_id=key.id, retired_at=key.active_at + KEY_RETIRED_AFTER
-        )
-        await audit.record(tx, call, "signing_key.rotated", "SigningKey", key.id)
 
 
 async def start_session(
@@ -668,93 +602,3 @@ def _limited_metadata(
 def _json_size(value: list[str] | Mapping[str, Any]) -> int:
     """The size of a claim in bytes, in the encoding in which tokens contain it."""
     return len(json.dumps(value, separators=(",", ":")))
-
-
-# Signing keys. A key never changes, so it can be cached. Whether it is retired is read with the session of each token.
-
-
-V = TypeVar("V")
-
-
-class LimitedCache(OrderedDict[Any, V]):
-    """A cache of limited size; the oldest values are dropped first."""
-
-    def remember(self, key: Any, value: V) -> V:
-        """Add and return a value; drops the oldest one if there are more than `CACHE_SIZE`."""
-        self[key] = value
-        if len(self) > CACHE_SIZE:
-            self.popitem(last=False)
-        return value
-
-
-class PrivateKeys(LimitedCache[tuple[UUID, ec.EllipticCurvePrivateKey, Moment]]):
-    """The signing key of each project: its id, the key, and when it was read from the database."""
-
-
-async def signing_key(
-    db: Queries, world: "World", project_id: UUID, now: Moment
-) -> tuple[UUID, ec.EllipticCurvePrivateKey]:
-    """The id of the key that signs a project's access tokens now, and the key. Inserts one if the project has none.
-
-    Cached for `KEY_CACHE_TIME`.
-    """
-    private_keys = db.cache(PrivateKeys)
-    cached = private_keys.get(project_id)
-    if cached is not None:
-        key_id, private, read_at = cached
-        if abs(now - read_at) < KEY_CACHE_TIME:
-            return key_id, private
-    keys = await token_store.keys(db, project_id=project_id, now=now)
-    active = [key for key in keys if key.active_at <= now]
-    key = active[0] if active else await _new_key(db, world, project_id, now, now)
-    private = load_der_private_key(world.secrets.open(key.private_key, f"signing-key:{project_id}"), None)
-    assert isinstance(private, ec.EllipticCurvePrivateKey)
-    if active:  # Not a new key: the transaction that inserts it may be rolled back.
-        private_keys.remember(project_id, (key.id, private, now))
-    return key.id, private
-
-
-class PublicKeys(LimitedCache[ec.EllipticCurvePublicKey]):
-    """Public keys, by project and id."""
-
-
-async def public_key(world: "World", project_id: UUID, key_id: UUID) -> ec.EllipticCurvePublicKey | None:
-    """The public key of a project with this id; None if there is none. Cached, also after it has retired."""
-    public_keys = world.db.cache(PublicKeys)
-    cached = public_keys.get((project_id, key_id))
-    if cached is not None:
-        return cached
-    row = await token_store.key(world.db, project_id=project_id, id=key_id)
-    if row is None:
-        return None
-    public = load_der_public_key(row.public_key)
-    assert isinstance(public, ec.EllipticCurvePublicKey)
-    return public_keys.remember((project_id, key_id), public)
-
-
-async def is_published_key(db: Queries, project_id: UUID, key_id: UUID, now: Moment) -> bool:
-    """Whether the JWKS of the project has the key, so that it has not retired. Read at every call."""
-    return any(key.id == key_id for key in await token_store.keys(db, project_id=project_id, now=now))
-
-
-async def _new_key(db: Queries, world: "World", project_id: UUID, now: Moment, active_at: Moment) -> SigningKey:
-    private = ec.generate_private_key(ec.SECP256R1())
-    der = private.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
-    key = SigningKey(
-        project_id=project_id,
-        id=new_id(),
-        public_key=private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo),
-        private_key=world.secrets.seal(der, f"signing-key:{project_id}"),
-        active_at=active_at,
-        retired_at=None,
-        created_at=now,
-    )
-    await token_store.insert_key(db, key)
-    return key
-
-
-def _public_jwk(key: SigningKey) -> dict[str, Any]:
-    public = load_der_public_key(key.public_key)
-    assert isinstance(public, ec.EllipticCurvePublicKey)
-    jwk: dict[str, Any] = ECAlgorithm.to_jwk(public, as_dict=True)
-    return {**jwk, "kid": str(key.id), "alg": "ES256", "use": "sig"}

@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-import jwt
-
-from postern.identity.customers.tokens import issuer_of, signing_key
+from postern.identity.customers.signing_keys import sign_for_client
+from postern.identity.customers.tokens import issuer_of
 from postern.identity.oauth import logout_store, store
 from postern.identity.oauth.logout_store import DueLogout
+from postern.identity.oauth.model import ClientRow
 from postern.kernel.database.statements import Transaction
 from postern.kernel.http.operation import FORM
 from postern.kernel.outbound.client import OutboundResponse
@@ -55,7 +55,7 @@ async def notify_client(world: "World", job: DueLogout) -> None:
     if client is None or client.backchannel_logout_uri is None:
         await logout_store.delete_logout(world.db, project_id=job.project_id, id=job.id, attempt=job.attempt)
         return
-    body = urlencode({"logout_token": await _logout_token(world, job)}).encode()
+    body = urlencode({"logout_token": await _logout_token(world, job, client)}).encode()
     headers = {"Content-Type": FORM}
     outcome = await world.outbound.post(client.backchannel_logout_uri, body, headers=headers, keep=RESPONSE_BYTES)
     is_received = isinstance(outcome, OutboundResponse) and outcome.status in RECEIVED
@@ -66,10 +66,10 @@ async def notify_client(world: "World", job: DueLogout) -> None:
     await logout_store.retry_logout(world.db, project_id=job.project_id, id=job.id, attempt=job.attempt, due_at=due_at)
 
 
-async def _logout_token(world: "World", job: DueLogout) -> str:
-    """The logout token (§2.4). It has no `nonce`, so that it cannot be taken for an ID token."""
+async def _logout_token(world: "World", job: DueLogout, client: ClientRow) -> str:
+    """The logout token (§2.4), signed as the ID tokens of the client are. It has no `nonce`, so that it cannot be taken
+    for an ID token."""
     now = world.clock()
-    key_id, private = await signing_key(world.db, world, job.project_id, now)
     claims = {
         "iss": issuer_of(world, job.project_id),
         "aud": str(job.client_id),
@@ -80,4 +80,4 @@ async def _logout_token(world: "World", job: DueLogout) -> str:
         "jti": str(new_id()),
         "events": {LOGOUT_EVENT: {}},
     }
-    return jwt.encode(claims, private, algorithm="ES256", headers={"kid": str(key_id), "typ": LOGOUT_TOKEN_TYP})
+    return await sign_for_client(world, job.project_id, client.id_token_signing_alg, claims, LOGOUT_TOKEN_TYP, now)

@@ -5,7 +5,7 @@ from typing import Any
 
 from postern.identity.customers.authentication_levels import LEVELS
 from postern.identity.customers.tokens import issuer_of
-from postern.identity.oauth.model import DEVICE_GRANT, STANDARD_SCOPES
+from postern.identity.oauth.model import DEVICE_GRANT, ID_TOKEN_ALGORITHMS, STANDARD_SCOPES
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get
 from postern.kernel.http.responses import HttpResponse
@@ -78,7 +78,7 @@ def provider_metadata(call: Call, settings: SignInSettings) -> dict[str, Any]:
         "response_modes_supported": ["query", "form_post"],
         "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials", DEVICE_GRANT],
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": ["ES256"],
+        "id_token_signing_alg_values_supported": list(ID_TOKEN_ALGORITHMS),
         "token_endpoint_auth_methods_supported": methods,
         "token_endpoint_auth_signing_alg_values_supported": algorithms,
         "revocation_endpoint_auth_methods_supported": methods,

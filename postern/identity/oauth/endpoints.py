@@ -11,7 +11,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qsl
 from uuid import UUID
 
-from postern.identity.customers.tokens import is_published_key
+from postern.identity.customers.signing_keys import is_published_key
 from postern.identity.oauth import device_store, store
 from postern.identity.oauth.authorization import PARAMETERS, checked_request, code_hash
 from postern.identity.oauth.browsers import renew_session

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 import structlog
 
+from postern.identity.customers.signing_keys import publish_key
 from postern.identity.oauth import registration, store
 from postern.identity.oauth.errors import OAuthError
 from postern.identity.oauth.model import ClientRow
@@ -99,14 +100,19 @@ async def current_client(call: Call, url: str, stored: ClientRow | None) -> Clie
         call.world.limiter.take(NETWORK_RATE, network_of(call.origin.ip))
         call.world.limiter.take(HOST_RATE, target.host)
         document, life = await _fetch(call, url)
+        metadata = _read(document, url)
+        if stored is not None and stored.is_fapi and metadata.id_token_signed_response_alg is None:
+            metadata = msgspec.structs.replace(metadata, id_token_signed_response_alg="ES256")  # noqa: S106 - an algorithm
         row = await registration.client_row(
             call,
-            _read(document, url),
+            metadata,
             id=client_row_id(call.project_id, url),
             metadata_url=url,
             metadata_expires_at=Moment.of(call.now + life),
         )
-        return await _store(call, row)
+        row = await _store(call, row)
+        await publish_key(call.world, call.project_id, row.id_token_signing_alg, call.now)
+        return row
     except (TooManyRequests, _Unreachable):
         expires_at = None if stored is None else stored.metadata_expires_at
         if stored is None or expires_at is None or expires_at + MAX_LIFE <= call.now:
@@ -241,6 +247,7 @@ async def _store(call: Call, row: ClientRow) -> ClientRow:
             require_dpop=row.require_dpop,
             jwks=None if row.jwks is None else Jsonb(row.jwks),
             jwks_uri=row.jwks_uri,
+            id_token_signing_alg=row.id_token_signing_alg,
             metadata_expires_at=row.metadata_expires_at,
             now=call.now,
         )

@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from postern.identity.customers.signing_keys import SigningAlgorithm
 from postern.kernel.http.call import Environment
 from postern.kernel.http.problems import Conflict, Missing, Unprocessable
 from postern.kernel.values import Body, DisplayName, Moment, Record
@@ -88,6 +89,7 @@ ResourceIdentifier = Annotated[
 LogoutUri = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
 KeysUri = Annotated[str, msgspec.Meta(min_length=8, max_length=2_000)]
 SecurityProfile = Literal["STANDARD", "FAPI2"]
+ID_TOKEN_ALGORITHMS: tuple[SigningAlgorithm, ...] = ("ES256", "RS256")
 ScopeName = Annotated[
     str,
     msgspec.Meta(
@@ -180,6 +182,8 @@ class OAuthClientFields(Record):
     """Where the client publishes these keys instead; null if it does not."""
     security_profile: SecurityProfile
     """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
+    id_token_signing_alg: SigningAlgorithm
+    """How ID tokens and logout tokens of the client are signed: ES256, or RS256 for programs that know nothing else."""
     metadata_url: str | None = None
     """The URL of the document with the client's metadata, which is its `clientId`; null for other clients."""
     created_at: Moment
@@ -272,6 +276,8 @@ class NewOAuthClient(Body):
     security_profile: SecurityProfile = "STANDARD"
     """FAPI2 refuses what the FAPI 2.0 Security Profile does not allow: the client needs a key and `requireDpop`, and
     pushes its requests."""
+    id_token_signing_alg: SigningAlgorithm = "ES256"  # noqa: S105 - an algorithm
+    """How ID tokens and logout tokens of the client are signed: ES256, or RS256 for programs that know nothing else."""
 
 
 class OAuthClientChange(Body):
@@ -305,6 +311,8 @@ class OAuthClientChange(Body):
     """Where the client publishes these keys instead, so that it can replace them."""
     security_profile: SecurityProfile | UnsetType = UNSET
     """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
+    id_token_signing_alg: SigningAlgorithm | UnsetType = UNSET
+    """How ID tokens and logout tokens of the client are signed: ES256, or RS256 for programs that know nothing else."""
 
 
 class OAuthSecretRotation(Body):

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from postern.identity.access import operations as access
 from postern.identity.customers.model import CUSTOMER
 from postern.identity.customers.sessions import bearer_of
+from postern.identity.customers.signing_keys import publish_key
 from postern.identity.customers.tokens import issuer_of
 from postern.identity.oauth import store
 from postern.identity.oauth.metadata_documents import host_of
@@ -112,6 +113,7 @@ async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWi
         jwks=None if data.jwks is None else msgspec.to_builtins(data.jwks),
         jwks_uri=data.jwks_uri,
         security_profile=data.security_profile,
+        id_token_signing_alg=data.id_token_signing_alg,
         created_at=call.now,
         updated_at=call.now,
     )
@@ -133,6 +135,7 @@ async def create_oauth_client(call: Call, data: NewOAuthClient) -> OAuthClientWi
             first_party=row.first_party,
             redirect_uris=row.redirect_uris,
         )
+    await publish_key(call.world, call.project_id, row.id_token_signing_alg, call.now)
     return _view_with_secret(call, row, secret)
 
 
@@ -185,6 +188,7 @@ async def change_oauth_client(call: Call, id: UUID, data: OAuthClientChange) -> 
             jwks=None if changed.jwks is None else Jsonb(changed.jwks),
             jwks_uri=changed.jwks_uri,
             security_profile=changed.security_profile,
+            id_token_signing_alg=changed.id_token_signing_alg,
             now=call.now,
         )
         if changed.has_key and changed.secret_hash is not None:
@@ -199,6 +203,7 @@ async def change_oauth_client(call: Call, id: UUID, data: OAuthClientChange) -> 
             first_party=changed.first_party,
             redirect_uris=changed.redirect_uris,
         )
+    await publish_key(call.world, call.project_id, changed.id_token_signing_alg, call.now)
     return _view(call, changed)
 
 

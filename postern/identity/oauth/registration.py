@@ -12,6 +12,7 @@ from uuid import UUID
 
 import msgspec
 
+from postern.identity.customers.signing_keys import SigningAlgorithm, publish_key
 from postern.identity.oauth import registration_store, store
 from postern.identity.oauth.errors import OAuthError, OAuthErrorDocument, error_response, json_response
 from postern.identity.oauth.model import (
@@ -72,6 +73,8 @@ TOKEN_USES = 100
 ALLOWED_GRANTS = ("authorization_code", "refresh_token")
 SECRET_METHODS = ("client_secret_basic", "client_secret_post")
 KEY_METHOD = "private_key_jwt"
+DEFAULT_ALGORITHM: SigningAlgorithm = "RS256"
+"""The algorithm of ID tokens that a client expects which does not say any."""
 NAMELESS = "An app without a name"
 MISLEADING = re.compile(
     r"[\x00-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
@@ -114,6 +117,8 @@ class ClientMetadata(Record, rename=None):
     jwks: JsonWebKeys | None = None
     jwks_uri: KeysUri | None = None
     """Keys are read for `private_key_jwt` only."""
+    id_token_signed_response_alg: SigningAlgorithm | None = None
+    """OpenID Connect Dynamic Client Registration §2; omitted, it is DEFAULT_ALGORITHM."""
 
 
 @post(
@@ -137,11 +142,11 @@ async def register_oauth_client(call: Call, request: RawRequest) -> HttpResponse
 
     Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method` (`none`,
     `client_secret_basic`, `client_secret_post` or `private_key_jwt`, with `jwks` or `jwks_uri`), `grant_types`,
-    `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are
-    ignored. With `TOKEN`, an initial access
-    token in the `Authorization` header is required. The response has what was registered. The client uses the
-    authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not used for 45
-    days, or on the first day.
+    `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri`, `dpop_bound_access_tokens` and
+    `id_token_signed_response_alg` (`RS256`, which is the default, or `ES256`); other members are ignored. With `TOKEN`,
+    an initial access token in the `Authorization` header is required. The response has what was registered. The client
+    uses the authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not
+    used for 45 days, or on the first day.
     """
     try:
         return await _register(call, request)
@@ -197,6 +202,7 @@ async def _register(call: Call, request: RawRequest) -> HttpResponse:
                 name=row.name,
                 redirect_uris=row.redirect_uris,
             )
+    await publish_key(call.world, call.project_id, row.id_token_signing_alg, call.now)
     return json_response(_response(row, metadata, secret), status=201)
 
 
@@ -236,6 +242,7 @@ async def client_row(
         jwks=msgspec.to_builtins(metadata.jwks) if has_key and metadata.jwks is not None else None,
         jwks_uri=metadata.jwks_uri if has_key else None,
         security_profile="STANDARD",
+        id_token_signing_alg=metadata.id_token_signed_response_alg or DEFAULT_ALGORITHM,
         metadata_url=metadata_url,
         metadata_expires_at=metadata_expires_at,
         created_at=call.now,
@@ -356,6 +363,7 @@ def _response(row: ClientRow, metadata: ClientMetadata, secret: str | None) -> d
         "response_types": ["code"],
         "scope": " ".join(row.scopes),
         "dpop_bound_access_tokens": row.require_dpop,
+        "id_token_signed_response_alg": row.id_token_signing_alg,
     }
     if secret is not None:
         response |= {"client_secret": secret, "client_secret_expires_at": 0}

@@ -184,6 +184,8 @@ def check_fapi(client: ClientRow) -> None:
         raise Invalid.at("/jwks", "A FAPI2 client authenticates with a key: set `jwks` or `jwksUri`.", "required")
     if not client.require_dpop:
         raise Invalid.at("/requireDpop", "A FAPI2 client gets only tokens that are bound to its key: set it to true.")
+    if client.id_token_signing_alg not in FAPI_ALGORITHMS:
+        raise Invalid.at("/idTokenSigningAlg", "The ID tokens of a FAPI2 client must be signed with ES256.")
     for index, grant_type in enumerate(client.grant_types):
         if grant_type not in FAPI_GRANT_TYPES:
             raise Invalid.at(f"/grantTypes/{index}", f"A FAPI2 client cannot use `{grant_type}`.")

@@ -74,7 +74,8 @@ async def insert_client(tx: Transaction, client: ClientRow) -> None: ...
         post_logout_redirect_uris = %(post_logout_redirect_uris)s, grant_types = %(grant_types)s, scopes = %(scopes)s,
         website_url = %(website_url)s, privacy_url = %(privacy_url)s, terms_url = %(terms_url)s,
         backchannel_logout_uri = %(backchannel_logout_uri)s, require_dpop = %(require_dpop)s,
-        jwks = %(jwks)s, jwks_uri = %(jwks_uri)s, security_profile = %(security_profile)s, updated_at = %(now)s
+        jwks = %(jwks)s, jwks_uri = %(jwks_uri)s, security_profile = %(security_profile)s,
+        id_token_signing_alg = %(id_token_signing_alg)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s
     returning *
 """)
@@ -97,6 +98,7 @@ async def change_client(
     jwks: Jsonb | None,
     jwks_uri: str | None,
     security_profile: str,
+    id_token_signing_alg: str,
     now: Moment,
 ) -> ClientRow: ...
 
@@ -106,7 +108,8 @@ async def change_client(
     update oauth_clients set name = %(name)s, type = %(type)s, redirect_uris = %(redirect_uris)s,
         grant_types = %(grant_types)s, scopes = %(scopes)s, website_url = %(website_url)s,
         privacy_url = %(privacy_url)s, terms_url = %(terms_url)s, require_dpop = %(require_dpop)s, jwks = %(jwks)s,
-        jwks_uri = %(jwks_uri)s, metadata_expires_at = %(metadata_expires_at)s, updated_at = %(now)s
+        jwks_uri = %(jwks_uri)s, id_token_signing_alg = %(id_token_signing_alg)s,
+        metadata_expires_at = %(metadata_expires_at)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s and metadata_url is not null
     returning *
 """)
@@ -126,6 +129,7 @@ async def replace_metadata(
     require_dpop: bool,
     jwks: Jsonb | None,
     jwks_uri: str | None,
+    id_token_signing_alg: str,
     metadata_expires_at: Moment | None,
     now: Moment,
 ) -> ClientRow | None: ...

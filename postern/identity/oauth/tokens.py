@@ -1,12 +1,14 @@
 """Tokens of the OpenID provider: access tokens (RFC 9068), ID tokens (OpenID Connect Core §2) and refresh tokens.
 
 They are signed with the same keys as the access tokens of sessions, but cannot be taken for them: those have the id of
-the project as audience, the tokens of clients the issuer or the id of the client.
+the project as audience, the tokens of clients the issuer or the id of the client. ID tokens are signed with the
+algorithm of the client.
 """
 
 import base64
 import hashlib
 import struct
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -25,12 +27,20 @@ from postern.identity.customers.requirements import (
     read_requirements,
     session_limits,
 )
-from postern.identity.customers.tokens import JWT_TYP, LimitedCache, issuer_of, public_key, signing_key
+from postern.identity.customers.signing_keys import (
+    LimitedCache,
+    SigningAlgorithm,
+    public_key,
+    sign_for_client,
+    signing_key,
+)
+from postern.identity.customers.tokens import JWT_TYP, issuer_of
 from postern.identity.hooks.calling import token_claims
 from postern.identity.hooks.model import HookFailed, HookRefused
 from postern.identity.oauth import resource_store, store
 from postern.identity.oauth.errors import OAuthError
 from postern.identity.oauth.model import (
+    ID_TOKEN_ALGORITHMS,
     STANDARD_SCOPES,
     TOKEN_LIFE,
     AccessTokenCustomer,
@@ -228,8 +238,7 @@ async def issue_tokens(
         **_confirmation(jkt),
         **({"ext": extra} if extra else {}),
     }
-    headers = {"kid": str(key_id)}
-    access_token = jwt.encode(claims, private, algorithm="ES256", headers={**headers, "typ": JWT_TYP})
+    access_token = jwt.encode(claims, private, algorithm="ES256", headers={"kid": str(key_id), "typ": JWT_TYP})
     response: dict[str, Any] = {
         "access_token": access_token,
         "token_type": _token_type(jkt),
@@ -247,8 +256,8 @@ async def issue_tokens(
             **({"nonce": grant.nonce} if first and grant.nonce is not None else {}),
             **customer_claims(signed_in, scopes),
         }
-        response["id_token"] = jwt.encode(
-            id_claims, private, algorithm="ES256", headers={**headers, "typ": ID_TOKEN_TYP}
+        response["id_token"] = await sign_for_client(
+            call.world, call.project_id, client.id_token_signing_alg, id_claims, ID_TOKEN_TYP, call.now
         )
     if grant.generation > 0:
         response["refresh_token"] = refresh_token_of(call.world.secrets, grant)
@@ -301,7 +310,7 @@ async def read_access_token(call: Call, token: str) -> AccessTokenClaims | None:
     an ID token. Whether its session and client still exist must be read from the database, and whether its key is still
     published: by `customer_of_token`, or for a token of `client_credentials` by `is_published_key`. A key that has
     leaked, and was rotated for it, signs no tokens that are accepted."""
-    claims = await _verified_claims(call, token, JWT_TYP)
+    claims = await _verified_claims(call, token, JWT_TYP, ("ES256",))
     if claims is None:
         return None
     if not isinstance(claims.get("client_id"), str) or not isinstance(claims.get("exp"), int):
@@ -365,7 +374,7 @@ async def _customers_of_tokens(world: "World", tokens: list[TokenIds]) -> list[A
 async def read_id_token_hint(call: Call, token: str) -> dict[str, Any] | None:
     """The claims of an ID token that this provider has issued, also if it has expired or its key has retired; None for
     other tokens. It names a customer and a session, and is no credential."""
-    claims = await _verified_claims(call, token, ID_TOKEN_TYP)
+    claims = await _verified_claims(call, token, ID_TOKEN_TYP, ID_TOKEN_ALGORITHMS)
     if (
         claims is None
         or client_row_id(call.project_id, claims.get("aud")) == NO_ID
@@ -375,9 +384,11 @@ async def read_id_token_hint(call: Call, token: str) -> dict[str, Any] | None:
     return claims
 
 
-async def _verified_claims(call: Call, token: str, typ: str) -> dict[str, Any] | None:
-    """The claims of a JWT with this `typ` that a key of the project has signed. Audience and expiry are not
-    checked."""
+async def _verified_claims(
+    call: Call, token: str, typ: str, algorithms: Sequence[SigningAlgorithm]
+) -> dict[str, Any] | None:
+    """The claims of a JWT with this `typ` that a key of the project has signed with one of these algorithms. Audience
+    and expiry are not checked."""
     if len(token) > TOKEN_LIMIT or not token.isascii():
         return None
     verified = call.world.db.cache(VerifiedClaims)
@@ -385,13 +396,18 @@ async def _verified_claims(call: Call, token: str, typ: str) -> dict[str, Any] |
     if known is not None:
         return known
     try:
-        key = await public_key(call.world, call.project_id, _key_id(token))
-        if jwt.get_unverified_header(token).get("typ") != typ or key is None:
+        header = jwt.get_unverified_header(token)
+        algorithm: SigningAlgorithm = "RS256" if header.get("alg") == "RS256" else "ES256"
+        if algorithm not in algorithms or header.get("typ") != typ:
+            return None
+        # A key is looked for among those of the algorithm, so that it verifies no other one (RFC 8725 §3.1).
+        key = await public_key(call.world, call.project_id, _key_id(token), algorithm)
+        if key is None:
             return None
         claims = jwt.decode(
             token,
             key,
-            algorithms=["ES256"],
+            algorithms=[algorithm],
             issuer=issuer_of(call.world, call.project_id),
             # `exp` is checked with the world's clock.
             options={

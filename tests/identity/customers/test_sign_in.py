@@ -14,7 +14,7 @@ import pytest
 
 from postern.identity.customers import imported_hashes
 from postern.identity.customers.imported_hashes import refusal_seconds
-from postern.identity.customers.tokens import signing_key
+from postern.identity.customers.signing_keys import signing_key
 from tests.conftest import Client
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.customers.test_second_factor import with_totp

@@ -116,7 +116,8 @@ class Provider:
         )
         key = next(key for key in keys.keys if key.key_id == jwt.get_unverified_header(token)["kid"])
         options = {"verify_exp": False, "verify_iat": False}  # The clock of the tests is moved.
-        return jwt.decode(token, key, algorithms=["ES256"], audience=audience, issuer=self.issuer, options=options)
+        algorithms = [key.algorithm_name]
+        return jwt.decode(token, key, algorithms=algorithms, audience=audience, issuer=self.issuer, options=options)
 
 
 class Browser:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import jwt
 
-from postern.identity.customers.tokens import KEY_ACTIVE_AFTER
+from postern.identity.customers.signing_keys import KEY_ACTIVE_AFTER
 from tests.identity.oauth.conftest import REDIRECT_URI, parameters_of
 
 

@@ -80,7 +80,7 @@ def signed_in(browser: httpx.Client, url: str, email: str) -> httpx.Response:
 def test_authlib(installation: Installation, authentication: str) -> None:
     registered = installation.register(type="PUBLIC" if authentication == "none" else "CONFIDENTIAL")
     metadata = httpx.get(f"{installation.issuer}/.well-known/openid-configuration").raise_for_status().json()
-    OpenIDProviderMetadata({**metadata, "id_token_signing_alg_values_supported": ["RS256", "ES256"]}).validate()
+    OpenIDProviderMetadata(metadata).validate()
     parts = urlsplit(installation.issuer)
     rfc_8414 = f"{parts.scheme}://{parts.netloc}/.well-known/oauth-authorization-server{parts.path}"
     AuthorizationServerMetadata(httpx.get(rfc_8414).raise_for_status().json()).validate_issuer()

@@ -4,6 +4,7 @@ import asyncio
 import json
 from datetime import timedelta
 
+import jwt
 import msgspec
 import pytest
 
@@ -101,6 +102,7 @@ async def test_a_client_is_known_by_its_document(publisher):
     tokens = (await provider.exchange(code)).json()
     claims = await provider.verified(tokens["id_token"], publisher.url)
     assert claims["aud"] == publisher.url
+    assert jwt.get_unverified_header(tokens["id_token"])["alg"] == "RS256", "the default of OpenID Connect"
     access = await provider.verified(tokens["access_token"], claims["iss"])
     assert access["client_id"] == publisher.url
     assert (await provider.userinfo(tokens["access_token"])).json()["email"] == browser.address
@@ -381,8 +383,17 @@ async def test_a_document_must_fit_the_profile_of_its_client(publisher, clock):
     publisher.publish(**key, dpop_bound_access_tokens=True)
     await provider.browser().authorize()
     (client,) = (await provider.project.developer.get("/oauth-clients")).json()
-    changed = await provider.project.developer.patch(f"/oauth-clients/{client['id']}", {"securityProfile": "FAPI2"})
+    path, profile = f"/oauth-clients/{client['id']}", {"securityProfile": "FAPI2"}
+    refused = await provider.project.developer.patch(path, profile)
+    assert refused.json()["errors"][0]["path"] == "/idTokenSigningAlg", "RS256 is the default of a document"
+    changed = await provider.project.developer.patch(path, {**profile, "idTokenSigningAlg": "ES256"})
     assert changed.status_code == 200, changed.text
+    clock.move(timedelta(hours=2))
+    assert "has the profile FAPI2" not in (await provider.browser().authorize()).text
+    assert (await provider.project.client.get(path)).json()["idTokenSigningAlg"] == "ES256"
+    publisher.publish(**key, dpop_bound_access_tokens=True, id_token_signed_response_alg="RS256")
+    clock.move(timedelta(hours=2))
+    assert "must be signed with ES256" in await publisher.refusal()
     publisher.publish()
     clock.move(timedelta(hours=2))
     assert "has the profile FAPI2" in await publisher.refusal()

@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 
+import jwt
 import msgspec
 import pytest
 
@@ -66,6 +67,9 @@ async def test_a_client_registers_itself_and_signs_a_customer_in(open_provider):
     assert "reports.example.com" in page.text
     tokens = (await open_provider.exchange(parameters_of(await browser.submit(page, decision="allow"))["code"])).json()
     assert (await open_provider.userinfo(tokens["access_token"])).json()["email"] == browser.address
+    assert registered["id_token_signed_response_alg"] == "RS256", "the default of OpenID Connect"
+    assert jwt.get_unverified_header(tokens["id_token"])["alg"] == "RS256"
+    await open_provider.verified(tokens["id_token"], registered["client_id"])
     assert "code" in parameters_of(await browser.authorize()), "a consent for an https URL is remembered"
     (listed,) = (await open_provider.project.developer.get("/oauth-clients")).json()
     assert (listed["selfRegistered"], listed["firstParty"], listed["environment"]) == (True, False, "LIVE")
@@ -158,6 +162,8 @@ INVALID = [
     ({"grant_types": ["client_credentials"]}, "invalid_client_metadata"),
     ({"response_types": ["token"]}, "invalid_client_metadata"),
     ({"scope": 1}, "invalid_client_metadata"),
+    ({"id_token_signed_response_alg": "none"}, "invalid_client_metadata"),
+    ({"id_token_signed_response_alg": "PS256"}, "invalid_client_metadata"),
 ]
 
 
@@ -271,6 +277,20 @@ async def test_a_client_that_is_deleted_during_a_sign_in_gets_no_code(open_provi
     monkeypatch.setattr(store, "add_consent", delete_and_add)
     answer = await browser.submit(page, decision="allow")
     assert (answer.status_code, "has expired or is finished" in answer.text) == (400, True)
+
+
+async def test_a_client_registers_the_algorithm_of_its_id_tokens(open_provider):
+    algorithm = "ES256"  # The default is RS256.
+    registered = (await register(open_provider, id_token_signed_response_alg=algorithm)).json()
+    assert registered["id_token_signed_response_alg"] == algorithm
+    (listed,) = (await open_provider.project.developer.get("/oauth-clients")).json()
+    assert listed["idTokenSigningAlg"] == algorithm
+    select_client(open_provider, registered)
+    browser = open_provider.browser()
+    page = await browser.signed_in()
+    tokens = (await open_provider.exchange(parameters_of(await browser.submit(page, decision="allow"))["code"])).json()
+    assert jwt.get_unverified_header(tokens["id_token"])["alg"] == algorithm
+    await open_provider.verified(tokens["id_token"], registered["client_id"])
 
 
 async def test_a_client_registers_itself_with_keys(open_provider, clock):

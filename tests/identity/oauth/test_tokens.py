@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import jwt
 import pytest
 
-from postern.identity.customers.tokens import KEY_ACTIVE_AFTER, KEY_RETIRED_AFTER, signing_key
+from postern.identity.customers.signing_keys import KEY_ACTIVE_AFTER, KEY_RETIRED_AFTER, signing_key
 from postern.identity.oauth import client_authentication
 from postern.identity.oauth.model import CODE_LIFE, TOKEN_LIFE
 from postern.kernel.limits import RateLimit
