@@ -175,6 +175,10 @@ def is_email_verified(kind: str, claims: dict[str, Any], token_claims: dict[str,
     """Whether the provider says that it has verified the address in `claims`, which are those of the ID token
     (`token_claims`) with those of UserInfo.
 
+    Google's `email_verified` says that somebody has proved the address once. Google answers for it only if it keeps the
+    mailbox: addresses at gmail.com, and those of an organization with Google Workspace (`hd`). Any other address may
+    belong to somebody else since.
+
     Microsoft has no `email_verified`: an administrator of any tenant can set any address. The optional claim `xms_edov`
     says that the tenant owns the domain of the address beside it, not of the one in a profile, which UserInfo has.
     """
@@ -182,7 +186,14 @@ def is_email_verified(kind: str, claims: dict[str, Any], token_claims: dict[str,
         # Microsoft sends it as a number, too.
         return "email" in token_claims and token_claims.get("xms_edov") in (True, "1", "true")
     verified = claims.get("email_verified")
-    return verified is True or verified == "true"
+    is_said = verified is True or verified == "true"
+    if kind == "GOOGLE":
+        # The claims of the ID token are about one address, and those of UserInfo may be about another one.
+        email, hosted_domain = token_claims.get("email"), token_claims.get("hd")
+        is_own = isinstance(email, str) and email.lower().endswith("@gmail.com")
+        is_hosted = isinstance(email, str) and isinstance(hosted_domain, str) and hosted_domain != ""
+        return is_said and (is_own or is_hosted)
+    return is_said
 
 
 def _account(value: object, provider: str) -> dict[str, Any]:

@@ -31,6 +31,37 @@ def token_request(provider):
     return next((form, headers) for path, form, headers in reversed(provider.requests) if path.endswith("token"))
 
 
+async def test_google(auth, provider):
+    """OpenID Connect; `email_verified` counts only for addresses at gmail.com and with `hd`, because Google does not
+    notice when any other address gets another owner.
+
+    https://developers.google.com/identity/gsi/web/guides/verify-google-id-token,
+    https://developers.google.com/identity/openid-connect/openid-connect#an-id-tokens-payload
+    """
+    browser = await browser_of(auth, provider, "GOOGLE")
+    cases = (
+        (f"{uuid4().hex[:12]}@gmail.com", {}, True),
+        (f"{uuid4().hex[:12]}@GMail.com", {"email_verified": "true"}, True),
+        (new_address(), {"hd": "example.com"}, True),
+        (new_address(), {}, False),
+        (f"{uuid4().hex[:12]}@gmail.com.example.com", {}, False),
+        (new_address(), {"hd": ""}, False),
+        (f"{uuid4().hex[:12]}@gmail.com", {"email_verified": False}, False),
+        (new_address(), {"hd": "example.com", "email_verified": False}, False),
+    )
+    for address, claims, verified in cases:
+        own = {"sub": uuid4().hex, "email": address, "email_verified": True, "name": "Ada", **claims}
+        customer = (await browser.sign_in(**own))["customer"]
+        assert (customer["email"].lower(), customer["identities"]) == (address.lower(), ["GOOGLE"])
+        assert (customer["emailVerifiedAt"] is not None) == verified, own
+    # An address that may have another owner now does not link to the customer who has proved it.
+    proved = new_address()
+    await auth.signed_up(proved)
+    assert await browser.sign_in(sub="g1", email=proved, email_verified=True) == "account_not_linked"
+    linked = await browser.sign_in(sub="g2", email=proved, email_verified=True, hd="example.com")
+    assert linked["customer"]["email"] == proved
+
+
 async def test_gitlab(auth, provider):
     """OpenID Connect; `email_verified` is of the primary address, and may only be in user info.
 
@@ -42,6 +73,11 @@ async def test_gitlab(auth, provider):
     customer = (await browser.sign_in(sub="42", sub_legacy="a1b2", auth_time=1_700_000_000))["customer"]
     assert (customer["email"], customer["identities"]) == (address, ["GITLAB"])
     assert (customer["emailVerifiedAt"] is not None, customer["name"]) == (True, "Tanuki")
+    # An unverified address stays unverified, and never links to the customer who has it.
+    provider.userinfo = {"sub": "43", "email": new_address(), "email_verified": False}
+    assert (await browser.sign_in(sub="43"))["customer"]["emailVerifiedAt"] is None
+    provider.userinfo = {"sub": "44", "email": address, "email_verified": False}
+    assert await browser.sign_in(sub="44") == "account_not_linked"
 
 
 async def test_discord(auth, provider):
@@ -253,6 +289,14 @@ async def test_apple_sends_the_name_once_beside_the_token(auth, provider, user, 
 
 def test_the_endpoints_of_presets():
     """Those of the documentation of each provider."""
+    assert {kind: issuer for kind, issuer in ISSUERS.items() if kind not in WITHOUT_ID_TOKENS} == {
+        "GOOGLE": "https://accounts.google.com",
+        "MICROSOFT": "https://login.microsoftonline.com/common/v2.0",
+        "APPLE": "https://appleid.apple.com",
+        "GITLAB": "https://gitlab.com",
+        "SLACK": "https://slack.com",
+        "LINKEDIN": "https://www.linkedin.com/oauth",
+    }
     endpoints = {kind: endpoints_of(kind, ISSUERS[kind]) for kind in WITHOUT_ID_TOKENS}
     assert {kind: (urls.authorization, urls.token, urls.api) for kind, urls in endpoints.items()} == {
         "GITHUB": (
