@@ -2,10 +2,12 @@
 them all."""
 
 import html
+import re
 from datetime import timedelta
 from urllib.parse import urlencode
 
 import jwt
+import pytest
 
 from postern.identity.customers.signing_keys import KEY_ACTIVE_AFTER
 from tests.identity.oauth.conftest import REDIRECT_URI, parameters_of
@@ -42,9 +44,48 @@ async def test_unsupported_wishes_are_ignored(first_party):
     )
     tokens = (await first_party.exchange(response["code"])).json()
     assert tokens["scope"] == "openid profile"
+    subject = (await first_party.userinfo(tokens["access_token"])).json()["sub"]
+    named = await first_party.project.client.patch(f"/customers/{subject}", {"name": "Ada Lovelace"})
+    assert named.status_code == 200, named.text
     info = (await first_party.userinfo(tokens["access_token"])).json()
     assert info.keys() >= {"sub", "updated_at"}
+    assert info["name"] == "Ada Lovelace", "an essential claim, because of the scope"
     assert "address" not in info
+
+
+def response_of(answer, mode):
+    """The parameters of an authorization response in this mode."""
+    if mode == "query":
+        return parameters_of(answer)
+    assert answer.status_code == 200, answer.text
+    assert "location" not in answer.headers
+    assert f'action="{REDIRECT_URI}"' in html.unescape(answer.text)
+    return {name: html.unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', answer.text)}
+
+
+@pytest.mark.parametrize("mode", ["query", "form_post"])
+async def test_modules_of_the_basic_plan_by_response_mode(first_party, clock, mode):
+    browser = first_party.browser()
+    refused = response_of(await browser.authorize(response_mode=mode, prompt="none"), mode)
+    assert (refused["error"], refused["state"]) == ("login_required", "client-state")
+    first = response_of(await browser.signed_in(response_mode=mode, unknown="x", display="popup", nonce=None), mode)
+    assert (first["state"], first["iss"]) == ("client-state", first_party.issuer)
+    tokens = (await first_party.exchange(first["code"])).json()
+    claims = await first_party.verified(tokens["id_token"], first_party.oauth_client["clientId"])
+    assert ("nonce" in claims, claims["email"]) == (False, browser.address)
+    present = {"response_mode": mode, "max_age": "10000", "id_token_hint": tokens["id_token"]}
+    again = response_of(await browser.authorize(**present, prompt="none"), mode)
+    second = (await first_party.exchange(again["code"])).json()
+    renewed = await first_party.verified(second["id_token"], first_party.oauth_client["clientId"])
+    assert {name: renewed[name] for name in ("sub", "auth_time")} == {
+        name: claims[name] for name in ("sub", "auth_time")
+    }
+    assert renewed["nonce"] == "client-nonce"
+    assert response_of(await browser.authorize(response_mode=mode, response_type="token"), mode)["error"]
+    assert (await first_party.exchange(first["code"])).json()["error"] == "invalid_grant"
+    clock.move(timedelta(seconds=5))
+    new = await browser.authorize(response_mode=mode, max_age="1")
+    assert "code" in response_of(await browser.sign_in(new), mode)
 
 
 async def test_a_code_that_is_used_again_later_revokes_the_tokens(first_party, clock):

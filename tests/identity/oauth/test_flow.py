@@ -267,7 +267,12 @@ async def test_discovery_describes_what_works(provider):
             assert {response.status_code, posted.status_code} <= {200, 303, 400, 401, 405}, name
             assert 405 not in (response.status_code, posted.status_code) or name.endswith(("_uri", "_endpoint"))
     keys = (await client.get(urlsplit(metadata["jwks_uri"]).path)).json()["keys"]
+    assert metadata["id_token_signing_alg_values_supported"] == ["ES256", "RS256"], "always signed"
     assert {key["alg"] for key in keys} <= set(metadata["id_token_signing_alg_values_supported"])
+    assert metadata["subject_types_supported"] == ["public"]
+    assert (metadata["request_parameter_supported"], metadata["request_uri_parameter_supported"]) == (False, False)
+    assert metadata["claims_parameter_supported"] is False
+    assert "userinfo_signing_alg_values_supported" not in metadata
     unknown = f"/projects/{new_address()[:8]}-0000-0000-0000-000000000000/.well-known/openid-configuration"
     assert (await client.get(unknown)).status_code == 404
 
