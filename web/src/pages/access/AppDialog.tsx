@@ -37,7 +37,7 @@ import { Box } from "./Box";
 const NAME_CHARACTERS = 200;
 const URL_CHARACTERS = 2_000;
 /** Fields of the parts that are closed at first. */
-const SECURITY = ["authentication", "jwks", "jwksUri", "requireDpop", "isFapi"] as const;
+const SECURITY = ["authentication", "jwks", "jwksUri", "requireDpop", "isFapi", "idTokenSigningAlg"] as const;
 const MORE = ["postLogoutRedirectUris", "websiteUrl", "privacyUrl", "termsUrl", "backchannelLogoutUri"] as const;
 
 /** Registers an app and shows its secret once, or changes one. */
@@ -131,6 +131,7 @@ const partsOf = (draft: AppDraft): Record<string, string> => ({
   [m.access_app_jwks_uri()]: draft.authentication === "JWKS_URI" ? draft.jwksUri : "",
   [m.access_app_dpop()]: draft.requireDpop ? m.access_app_yes() : m.access_app_no(),
   [m.access_app_fapi()]: draft.isFapi ? m.access_app_yes() : m.access_app_no(),
+  [m.access_app_id_tokens()]: draft.idTokenSigningAlg,
 });
 
 function AppForm({

@@ -361,6 +361,8 @@ function Rights({ app }: { app: OAuthClient }) {
       )}
       <dt>{m.access_app_dpop()}</dt>
       <dd>{app.requireDpop ? m.access_app_yes() : m.access_app_no()}</dd>
+      <dt>{m.access_app_id_tokens()}</dt>
+      <dd>{app.idTokenSigningAlg}</dd>
       {app.securityProfile === "FAPI2" && (
         <>
           <dt>{m.access_app_profile()}</dt>

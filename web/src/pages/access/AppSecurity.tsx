@@ -2,8 +2,8 @@ import { m } from "../../messages/messages.js";
 import { Field } from "../../parts/parts";
 import { Wrong } from "../../parts/Wrong";
 import { Choices, type Errors } from "../settings/pieces";
-import { type AppDraft, AUTHENTICATIONS } from "./apps";
-import { AUTHENTICATION_WORDS } from "./appWords";
+import { type AppDraft, AUTHENTICATIONS, ID_TOKEN_ALGORITHMS } from "./apps";
+import { AUTHENTICATION_WORDS, idTokenWord } from "./appWords";
 
 const URL_CHARACTERS = 2_000;
 
@@ -77,10 +77,19 @@ export function AppSecurity({
           hint={m.access_app_fapi_hint()}
           checked={draft.isFapi}
           // The profile requires them.
-          onChange={(isFapi) => set({ isFapi, ...(isFapi && { requireDpop: true }) })}
+          onChange={(isFapi) => set({ isFapi, ...(isFapi && { requireDpop: true, idTokenSigningAlg: "ES256" }) })}
         />
       )}
       <Wrong>{errors.isFapi}</Wrong>
+      <Choices
+        legend={m.access_app_id_tokens()}
+        isLegendShown
+        name="idTokenSigningAlg"
+        value={draft.idTokenSigningAlg}
+        options={ID_TOKEN_ALGORITHMS.map((value) => ({ value, ...idTokenWord(value) }))}
+        onChange={(idTokenSigningAlg) => set({ idTokenSigningAlg })}
+      />
+      <Wrong>{errors.idTokenSigningAlg}</Wrong>
     </div>
   );
 }

@@ -2,7 +2,7 @@ import type { OAuthClient } from "@postern/sdk";
 import type { Shape } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import type { Flow } from "./appCode";
-import { type Authentication, DEVICE, type Grant } from "./apps";
+import { type Authentication, DEVICE, type Grant, type IdTokenAlgorithm } from "./apps";
 
 /** What an app does, by the way in which it gets tokens, and what that means. */
 export const GRANT_WORDS: Record<Grant, { label: () => string; hint: () => string }> = {
@@ -51,3 +51,12 @@ export const AUTHENTICATION_WORDS: Record<Authentication, { label: () => string;
   JWKS: { label: m.access_app_auth_jwks, hint: m.access_app_auth_jwks_hint },
   JWKS_URI: { label: m.access_app_auth_jwks_uri, hint: m.access_app_auth_jwks_uri_hint },
 };
+
+/** The label and the hint of a signature of ID tokens. */
+export function idTokenWord(algorithm: IdTokenAlgorithm): { label: string; hint: string } {
+  const isRsa = algorithm === "RS256";
+  return {
+    label: algorithm,
+    hint: isRsa ? m.access_app_id_tokens_rs256_hint() : m.access_app_id_tokens_es256_hint(),
+  };
+}

@@ -34,7 +34,13 @@ test("a new app leaves out what is empty, and a change empties it", () => {
 test("a stored app gives the same change again", () => {
   const draft = { ...NEW_APP, name: "Reports", redirectUris: "https://a/\nhttps://b/" };
   const links = { websiteUrl: null, privacyUrl: null, termsUrl: null, backchannelLogoutUri: null };
-  const security = { jwks: null, jwksUri: null, requireDpop: false, securityProfile: "STANDARD" };
+  const security = {
+    jwks: null,
+    jwksUri: null,
+    requireDpop: false,
+    securityProfile: "STANDARD",
+    idTokenSigningAlg: "ES256",
+  };
   const stored = { ...newAppOf(draft), ...links, ...security };
   assert.deepEqual(changeOfApp(draftOfApp(stored as unknown as OAuthClient)), changeOfApp(draft));
 });
@@ -50,6 +56,13 @@ test("an app with keys has no secret, and goes back to one without them", () => 
   const secret = { ...draft, authentication: "SECRET" as const };
   assert.deepEqual(changesOf(draft, secret), { jwks: null });
   assert.equal("requireDpop" in newAppOf(secret), false);
+});
+
+test("the algorithm of ID tokens is sent if it is another one", () => {
+  const draft = { ...NEW_APP, name: "Reports", idTokenSigningAlg: "RS256" as const };
+  assert.equal(newAppOf(draft).idTokenSigningAlg, "RS256");
+  assert.equal("idTokenSigningAlg" in newAppOf({ ...draft, idTokenSigningAlg: "ES256" }), false);
+  assert.deepEqual(changesOf(NEW_APP, { ...NEW_APP, idTokenSigningAlg: "RS256" }), { idTokenSigningAlg: "RS256" });
 });
 
 test("refusals stand at their field with the line of the text", () => {

@@ -15,6 +15,10 @@ export type Environment = "LIVE" | "TEST";
 export const AUTHENTICATIONS = ["SECRET", "JWKS", "JWKS_URI"] as const;
 export type Authentication = (typeof AUTHENTICATIONS)[number];
 
+/** How the ID tokens of an app can be signed. */
+export const ID_TOKEN_ALGORITHMS = ["ES256", "RS256"] as const;
+export type IdTokenAlgorithm = (typeof ID_TOKEN_ALGORITHMS)[number];
+
 /** What the form of an app has; URIs are one a line. */
 export interface AppDraft {
   name: string;
@@ -36,6 +40,7 @@ export interface AppDraft {
   requireDpop: boolean;
   /** Whether the app is held to the FAPI 2.0 Security Profile. */
   isFapi: boolean;
+  idTokenSigningAlg: IdTokenAlgorithm;
 }
 
 export const NEW_APP: AppDraft = {
@@ -56,6 +61,7 @@ export const NEW_APP: AppDraft = {
   jwksUri: "",
   requireDpop: false,
   isFapi: false,
+  idTokenSigningAlg: "ES256",
 };
 
 export function draftOfApp(app: OAuthClient): AppDraft {
@@ -77,6 +83,7 @@ export function draftOfApp(app: OAuthClient): AppDraft {
     jwksUri: app.jwksUri ?? "",
     requireDpop: app.requireDpop,
     isFapi: app.securityProfile === "FAPI2",
+    idTokenSigningAlg: app.idTokenSigningAlg === "RS256" ? "RS256" : "ES256",
   };
 }
 
@@ -125,13 +132,14 @@ export function changeOfApp(draft: AppDraft): Omit<NewOAuthClient, "type" | "env
     jwks: (draft.authentication === "JWKS" && keysOf(draft.jwks)) || null,
     jwksUri: (draft.authentication === "JWKS_URI" && draft.jwksUri.trim()) || null,
     securityProfile: draft.isFapi ? "FAPI2" : "STANDARD",
+    idTokenSigningAlg: draft.idTokenSigningAlg,
   };
 }
 
 /** The request that registers an app. What is left empty is left out. */
 export function newAppOf(draft: AppDraft): NewOAuthClient {
   const { websiteUrl, privacyUrl, termsUrl, backchannelLogoutUri, jwks, jwksUri, ...others } = changeOfApp(draft);
-  const { requireDpop, securityProfile, ...rest } = others;
+  const { requireDpop, securityProfile, idTokenSigningAlg, ...rest } = others;
   return {
     ...rest,
     type: draft.isPublic ? "PUBLIC" : "CONFIDENTIAL",
@@ -144,6 +152,7 @@ export function newAppOf(draft: AppDraft): NewOAuthClient {
     ...(jwks && { jwks }),
     ...(jwksUri && { jwksUri }),
     ...(draft.isFapi && { securityProfile }),
+    ...(idTokenSigningAlg !== NEW_APP.idTokenSigningAlg && { idTokenSigningAlg }),
   };
 }
 
