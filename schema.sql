@@ -3242,6 +3242,8 @@ CREATE INDEX project_sites_updated ON public.project_sites USING btree (updated_
 
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
 
+CREATE UNIQUE INDEX projects_pages_domain ON public.projects USING btree ((((settings -> 'signIn'::text) ->> 'pagesDomain'::text))) WHERE ((((settings -> 'signIn'::text) ->> 'pagesDomain'::text) IS NOT NULL) AND (deleted_at IS NULL));
+
 CREATE INDEX projects_with_tracking ON public.projects USING btree (id) WHERE ((settings ->> 'trackingDomain'::text) IS NOT NULL);
 
 CREATE INDEX rate_limits_used_at ON public.rate_limits USING btree (used_at);

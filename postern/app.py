@@ -8,6 +8,7 @@ from typing import Any
 from litestar import Response
 from litestar.datastructures import State
 from litestar.handlers import HTTPRouteHandler
+from litestar.types import ASGIApp, Scope
 
 from postern import instance
 from postern.compat.postmark import operations as postmark_operations
@@ -54,6 +55,7 @@ from postern.identity.customers import operations as customers
 from postern.identity.customers import pages as customer_pages
 from postern.identity.customers.cors import CustomersCors
 from postern.identity.customers.error_pages import branded_error_page
+from postern.identity.customers.pages_host import PagesHosts
 from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
 from postern.identity.entitlements import work as entitlement_work
@@ -121,7 +123,7 @@ from postern.messaging.campaigns import operations as campaigns
 from postern.messaging.campaigns import work as campaign_work
 from postern.messaging.certificates import operations as certificates
 from postern.messaging.certificates import work as certificate_work
-from postern.messaging.domains import dmarc_reports, senders
+from postern.messaging.domains import dmarc_reports, pages_domains, senders
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains import work as domain_work
 from postern.messaging.emails import (
@@ -318,6 +320,7 @@ HOOKS = Hooks(
     has_active_sso=sso_endpoints.has_active_connection,
     has_working_sso_account=sso_endpoints.has_working_account,
     has_working_sso=sso_endpoints.has_working_connection,
+    claim_pages_domain=pages_domains.claim_pages_domain,
     receives_mail_for=inbound_routing.receives_mail_for,
     webhook_formats={"resend": resend_webhooks.write_payloads},
 )
@@ -355,9 +358,13 @@ class Application(HttpMiddleware):
         )
         self.switch_world(world)
 
+    def _app_for(self, scope: Scope) -> ASGIApp:
+        return self._pages_hosts.handler_for(scope) or super()._app_for(scope)
+
     def switch_world(self, world: World) -> None:
         """Serve requests from another world from now on."""
         self._routes.state.world = world
+        self._pages_hosts = PagesHosts(world)
         super().__init__(
             self._routes,
             world,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from postern.platform.accounts.deletion import CloseAccount
     from postern.platform.accounts.mailer import DeliverAccountMail
     from postern.platform.events.operations import Reaction
+    from postern.platform.projects.operations import ClaimPagesDomain
     from postern.platform.projects.quotas import FindQuotaLeft
     from postern.platform.projects.sso_check import HasWorkingSso
     from postern.platform.webhooks.model import WebhookFormat
@@ -59,6 +60,7 @@ class Hooks:
     has_working_sso_account: "HasWorkingSsoAccount"
     has_working_sso: "HasWorkingSso"
     receives_mail_for: "ReceivesMailFor"
+    claim_pages_domain: "ClaimPagesDomain"
     webhook_formats: "Mapping[WebhookFormat, WritePayloads]"
     """Functions that write the payloads of webhooks, keyed by their format. The format `postern` needs no function."""
 

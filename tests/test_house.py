@@ -136,8 +136,8 @@ LEVEL = {feature: level for level, feature in enumerate(feature for layer in ORD
 ALL_OPERATIONS = [*postern.app.OPERATIONS, *postern.app.COMPATIBLE_OPERATIONS, *postern.app.SCIM_OPERATIONS]
 
 WITHOUT_PROJECT = re.compile(
-    r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|retention_by_project|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account)$"
-    r"|^postern\.messaging\.domains\.store\.(all_keys|is_listed)$"
+    r"^postern\.(instance_store|platform\.(audit|accounts|billing))\.|^postern\.platform\.projects\.store\.(keys_by_hash|retention_by_project|insert_project|projects_of|mark_deleted|reset_capturing_transport|delete_keys_of_account|project_of_pages_domain)$"
+    r"|^postern\.messaging\.domains\.store\.(all_keys|is_listed|is_tracking_domain|has_tracking_record)$"
     r"|^postern\.messaging\.reputation\.source_store\."
     r"|^postern\.messaging\.certificates\.store\."
     r"|^postern\.messaging\.assets\.store\.public_file$"

@@ -51,6 +51,7 @@ from postern.kernel.values import new_id
 from postern.messaging.analytics.retention import merge_sums
 from postern.messaging.certificates.model import PLAN_EVERY
 from postern.messaging.certificates.names import public_host
+from postern.messaging.certificates.pages_domains import PagesDomains
 from postern.messaging.certificates.serving import ServedCertificates
 from postern.messaging.certificates.work import plan_certificates
 from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired, delete_expired_log
@@ -121,6 +122,9 @@ def run_api(
             await wait_for_database(world, _log_database_error)
             _raise_file_limit(settings.connections + HANDSHAKES + RESERVED_FILES)
             config, reloading = uvicorn_config(settings, world), None
+            pages_domains = world.resources[PagesDomains]
+            await pages_domains.reload()
+            reloading_names = asyncio.create_task(pages_domains.keep_reloading())
             server = HttpServer(config)
             if https_socket is not None:
                 served = ServedCertificates(world, public_host(settings), strict=True)
@@ -154,9 +158,10 @@ def run_api(
                 await server.serve([api_socket])
             if console is not None:
                 console.close()
-            if reloading is not None:
-                reloading.cancel()
-                await asyncio.gather(reloading, return_exceptions=True)
+            tasks = [reloading_names, *([reloading] if reloading is not None else [])]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     set_up_logs(settings.log_format, settings.log_level)
     check_settings(settings)
@@ -212,12 +217,18 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
     async def run() -> None:
         async with open_world(settings, url, HOOKS, process="worker") as world:
             await wait_for_database(world, _log_database_error)
+            pages_domains = world.resources[PagesDomains]
+            await pages_domains.reload()
             worker = Worker(world, work_for(settings))
             _start_rendering_soon(world)
             _relax_garbage_collection(WORKER_GC_THRESHOLD)
             _stop_on_signals(worker.stop, parent)
             background_tasks = asyncio.gather(
-                _send_heartbeats(world), _clean_up(world), _plan_certificates(world), _execute_long_migrations(world)
+                _send_heartbeats(world),
+                _clean_up(world),
+                _plan_certificates(world),
+                _execute_long_migrations(world),
+                pages_domains.keep_reloading(),
             )
             if parent is None:
                 log.info("started", process="worker")

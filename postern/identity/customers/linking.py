@@ -41,6 +41,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, post
 from postern.kernel.http.problems import Missing
 from postern.kernel.values import Body, Moment, Record, build_view
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.protocols.oidc.authorization import matches_challenge
@@ -103,7 +104,7 @@ async def begin_identity_link(call: Call, key: str, data: IdentityLinkRequest) -
             tx, call, PendingIdentityLink(session_id=session_id, key=key), PROVIDER_LIFE, subject_id=customer_id
         )
     query = {"redirectUrl": data.redirect_url, "codeChallenge": data.code_challenge, "state": data.state, "link": token}
-    start = f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/{key}/start"
+    start = f"{pages_url(call.world, call.project_id)}/auth/providers/{key}/start"
     return IdentityLinkStart(url=f"{start}?{urlencode(query)}", expires_at=expires_at)
 
 

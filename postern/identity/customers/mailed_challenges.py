@@ -20,6 +20,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Invalid
 from postern.kernel.limits import network_of
 from postern.kernel.values import Body, Moment, Record, as_id
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.security import challenges
@@ -174,7 +175,7 @@ def link_target(call: Call, project: Project, redirect_url: str | None, page: st
     if redirect_url is not None:
         return rules.require_redirect(project, redirect_url)
     if page is not None:
-        return f"{call.world.settings.public_url}/projects/{project.id}/auth/pages/{page}"
+        return f"{pages_url(call.world, project.id)}/auth/pages/{page}"
     redirect_urls = project.settings.sign_in.redirect_urls
     if not redirect_urls:
         raise Invalid.at("/redirectUrl", "The project has no `redirectUrls`; add one to its settings.", "required")

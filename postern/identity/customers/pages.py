@@ -53,6 +53,7 @@ from postern.kernel.http.operation import FORM, Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Moment, Record, timestamp
+from postern.messaging.certificates.pages_domains import pages_base_url
 from postern.platform.projects.model import Project, SignInSettings
 from postern.protocols.oidc.authorization import authorization_url
 from postern.security import challenges
@@ -943,8 +944,8 @@ async def _read_flow(call: Call, parameters: dict[str, str]) -> HostedFlow:
 
 
 def supports_passkeys(call: Call, project: Project) -> bool:
-    """Whether pages can use passkeys: the passkey domain must be this server's host or a parent of it (WebAuthn)."""
-    host = urlsplit(call.world.settings.public_url).hostname or ""
+    """Whether pages can use passkeys: the passkey domain must be the host of the pages or a parent of it (WebAuthn)."""
+    host = urlsplit(pages_base_url(call.world, call.project_id)).hostname or ""
     rp_id = passkeys.relying_party(call, project).id
     return "PASSKEY" in project.settings.sign_in.methods and (host == rp_id or host.endswith(f".{rp_id}"))
 

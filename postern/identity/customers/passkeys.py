@@ -28,6 +28,7 @@ from postern.identity.customers.sign_in import ATTEMPTS, complete_sign_in, proje
 from postern.identity.customers.tokens import HOOK_PROBLEMS, CustomerSignInResult, add_hook_claims
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, patch, post
+from postern.messaging.certificates.pages_domains import pages_base_url
 from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.security import passkeys
@@ -182,12 +183,16 @@ async def sign_in_with_passkey(call: Call, data: PasskeySignIn) -> CustomerSignI
 def relying_party(call: Call, project: Project) -> RelyingParty:
     """The WebAuthn relying party for the passkeys of a project's customers.
 
-    Its id is the project's `passkeyDomain`, or else the host of this server. Its origins are that of this server and
-    the project's `allowedOrigins`.
+    Its id is the project's `passkeyDomain`, or else the host of this server. Its origins are that of the
+    hosted pages, that of this server, and the project's `allowedOrigins`.
     """
-    server, sign_in = urlsplit(call.world.settings.public_url), project.settings.sign_in
+    urls = (call.world.settings.public_url, pages_base_url(call.world, project.id))
+    (server, pages), sign_in = map(urlsplit, urls), project.settings.sign_in
     return RelyingParty(
         id=sign_in.passkey_domain or server.hostname or "localhost",
         name=mailer.app_name(project),
-        origins=[f"{server.scheme}://{server.netloc}", *sign_in.allowed_origins],
+        origins=[
+            *dict.fromkeys(f"{url.scheme}://{url.netloc}" for url in (server, pages)),
+            *sign_in.allowed_origins,
+        ],
     )

@@ -90,6 +90,7 @@ from postern.kernel.http.problems import Forbidden, Invalid, Missing
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.kernel.values import Body, Deleted, Moment, Record, build_view
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.platform.audit import operations as audit
 from postern.platform.projects.model import Project
 from postern.platform.projects.quotas import PlanLimitReached
@@ -534,12 +535,12 @@ async def require_flow_redirect(call: Call, project: Project, url: str) -> str:
 
 
 def _continue_url(call: Call) -> str:
-    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages/continue"
+    return f"{pages_url(call.world, call.project_id)}/auth/pages/continue"
 
 
 def callback_url(call: Call) -> str:
     """The redirect URI of the project's providers."""
-    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/providers/callback"
+    return f"{pages_url(call.world, call.project_id)}/auth/providers/callback"
 
 
 async def _consume_link_token(call: Call, key: str, token: str) -> LinkingSession:

@@ -18,6 +18,7 @@ from postern.identity.customers.model import (
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, Moment, as_id
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.platform.projects.model import Project, SignInMethod, SignInSettings
 from postern.protocols.mail.address import (
     AddressInvalid,
@@ -83,17 +84,17 @@ def require_redirect(project: Project, url: str) -> str:
 
 def provider_return_url(call: Call) -> str:
     """Where a browser returns to the project's OpenID provider after a sign-in on the hosted pages."""
-    return f"{call.world.settings.public_url}/projects/{call.project_id}/oauth/continue"
+    return f"{pages_url(call.world, call.project_id)}/oauth/continue"
 
 
 def account_return_url(call: Call) -> str:
     """Where a browser returns to the account pages after a sign-in on the hosted pages."""
-    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages/account/signed-in"
+    return f"{pages_url(call.world, call.project_id)}/auth/pages/account/signed-in"
 
 
 def account_link_url(call: Call) -> str:
     """Where a browser returns to the account pages from a provider, to connect an account there."""
-    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages/account/connected"
+    return f"{pages_url(call.world, call.project_id)}/auth/pages/account/connected"
 
 
 def merged_metadata(metadata: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:

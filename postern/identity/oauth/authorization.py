@@ -78,6 +78,7 @@ from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.values import Moment, as_id, new_id
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.protocols.oidc.authorization import code_challenge
 from postern.security import challenges, session_store
 from postern.security.challenges import Challenge, CodeInvalid
@@ -201,7 +202,7 @@ async def authorize_by_form(call: Call, request: RawRequest) -> HttpResponse:
         fields = parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=50)
     except ValueError:
         return await error_page(call, OAuthError("invalid_request", "The form has too many fields."))
-    url = f"{call.world.settings.public_url}{oauth_path(call)}/authorize?{urlencode(fields)}"
+    url = f"{pages_url(call.world, call.project_id)}/oauth/authorize?{urlencode(fields)}"
     return redirect(url, status=303)
 
 
@@ -661,7 +662,7 @@ async def _try_again_page(call: Call, url: str, message: Text) -> HttpResponse:
 def resume_url(call: Call, stored: AuthorizationRequest, token: str) -> str:
     """The URL that continues a stored request, in the language of the page."""
     query = urlencode({"token": token, **_language_parameter(call, stored)})
-    return f"{call.world.settings.public_url}{oauth_path(call)}/resume?{query}"
+    return f"{pages_url(call.world, call.project_id)}/oauth/resume?{query}"
 
 
 # The sign-in on the hosted pages, with the provider as the app: it keeps a code verifier of its own.
@@ -702,4 +703,4 @@ def _verifier(call: Call, token: str) -> str:
 
 
 def _pages_url(call: Call) -> str:
-    return f"{call.world.settings.public_url}/projects/{call.project_id}/auth/pages"
+    return f"{pages_url(call.world, call.project_id)}/auth/pages"

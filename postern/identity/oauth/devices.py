@@ -25,6 +25,7 @@ from postern.kernel.http.operation import FORM, OtherError, RawRequest, get, pos
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.values import Moment, new_id
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.security.secrets import new_token
 from postern.web.languages import Text, text
 from postern.web.pages import read_form
@@ -140,7 +141,7 @@ async def _device_response(call: Call, client: ClientRow, form: dict[str, str]) 
             break
     else:
         raise OAuthError("temporarily_unavailable", "No code is free; try again.", 503)
-    url = f"{call.world.settings.public_url}{oauth_path(call)}/device"
+    url = f"{pages_url(call.world, call.project_id)}/oauth/device"
     return json_response(
         {
             "device_code": device_code,

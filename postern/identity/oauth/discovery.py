@@ -10,6 +10,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import get
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import to_json
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.platform.projects import operations as projects
 from postern.platform.projects.model import SignInSettings
 from postern.protocols.oidc.dpop import ALGORITHMS
@@ -54,15 +55,16 @@ async def _metadata_response(call: Call) -> HttpResponse:
 
 
 def provider_metadata(call: Call, settings: SignInSettings) -> dict[str, Any]:
-    """The metadata of the project's provider. It has nothing that the provider does not do."""
+    """The metadata of the project's provider. It has nothing that the provider does not do. The endpoints that browsers
+    open are at the host of the hosted pages, all others at that of the issuer."""
     can_register = settings.client_registration != "OFF"
     issuer = issuer_of(call.world, call.project_id)
-    oauth = f"{issuer}/oauth"
+    oauth, browser = f"{issuer}/oauth", f"{pages_url(call.world, call.project_id)}/oauth"
     methods = ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"]
     algorithms = list(ALGORITHMS)
     return {
         "issuer": issuer,
-        "authorization_endpoint": f"{oauth}/authorize",
+        "authorization_endpoint": f"{browser}/authorize",
         "token_endpoint": f"{oauth}/token",
         "userinfo_endpoint": f"{oauth}/userinfo",
         "jwks_uri": f"{issuer}/.well-known/jwks.json",
@@ -70,7 +72,7 @@ def provider_metadata(call: Call, settings: SignInSettings) -> dict[str, Any]:
         "introspection_endpoint": f"{oauth}/introspect",
         "pushed_authorization_request_endpoint": f"{oauth}/par",
         "device_authorization_endpoint": f"{oauth}/device_authorization",
-        "end_session_endpoint": f"{oauth}/logout",
+        "end_session_endpoint": f"{browser}/logout",
         **({"registration_endpoint": f"{oauth}/register"} if can_register else {}),
         **({"client_id_metadata_document_supported": True} if settings.client_metadata_documents else {}),
         "scopes_supported": list(STANDARD_SCOPES),

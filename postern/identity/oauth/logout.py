@@ -29,6 +29,7 @@ from postern.kernel.http.handler import is_head
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import NO_ID, as_id
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.protocols.oidc.authorization import authorization_url
 from postern.web.languages import text
 from postern.web.pages import read_form
@@ -96,7 +97,7 @@ async def end_oauth_session_by_form(call: Call, request: RawRequest) -> HttpResp
         fields = parse_qsl((await request.body()).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=50)
     except ValueError:
         return await error_page(call, OAuthError("invalid_request", "The form has too many fields."))
-    return redirect(f"{call.world.settings.public_url}{oauth_path(call)}/logout?{urlencode(fields)}", status=303)
+    return redirect(f"{pages_url(call.world, call.project_id)}/oauth/logout?{urlencode(fields)}", status=303)
 
 
 @post(
@@ -125,7 +126,7 @@ async def confirm_logout(call: Call, request: RawRequest) -> HttpResponse:
     signed_in = await browser_session(call, request, test=test)
     if signed_in is not None and str(signed_in.session_id) != parameters.get("session"):
         again = urlencode({name: parameters[name] for name in FIELDS if name in parameters})
-        return redirect(f"{call.world.settings.public_url}{oauth_path(call)}/logout?{again}", status=303)
+        return redirect(f"{pages_url(call.world, call.project_id)}/oauth/logout?{again}", status=303)
     for session in (signed_in, await _session_of(call, hint, test=test)):
         if session is not None:
             await end_session(call, session)

@@ -12,6 +12,7 @@ from postern.identity.customers.operations import require_customer
 from postern.identity.organizations.model import Organization, OrganizationInvitationRow
 from postern.identity.organizations.rules import invitation_token
 from postern.kernel.database.statements import Queries
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.platform.events import operations as events
 from postern.platform.projects import operations as projects
 
@@ -50,7 +51,7 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
     """Send the e-mail of an invitation, with a link that has the current token. Raises the problems of
     `send_rendered`."""
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
-    page_url = f"{world.settings.public_url}/projects/{row.project_id}/auth/pages/invitation"
+    page_url = f"{pages_url(world, row.project_id)}/auth/pages/invitation"
     await send_rendered(
         world,
         row.project_id,

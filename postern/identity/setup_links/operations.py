@@ -26,6 +26,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.values import Moment, build_view, new_id
+from postern.messaging.certificates.pages_domains import pages_url
 from postern.platform.audit import operations as audit
 from postern.platform.events import operations as events
 from postern.security.secrets import new_token
@@ -153,8 +154,8 @@ def token_hash(call: Call, link_id: UUID, secret: str) -> bytes:
 
 
 def _url_of(call: Call, link_id: UUID, secret: str) -> str:
-    path = f"/projects/{call.project_id}/auth/pages/setup"
-    return f"{call.world.settings.public_url}{path}?{urlencode({'token': f'{link_id}{secret}'})}"
+    query = urlencode({"token": f"{link_id}{secret}"})
+    return f"{pages_url(call.world, call.project_id)}/auth/pages/setup?{query}"
 
 
 def _as_view(row: SetupLinkRow, call: Call) -> SetupLink:

@@ -1,4 +1,4 @@
-"""TLS certificates of this server's names and of tracking names, obtained by ACME."""
+"""TLS certificates of this server's names and of the names of projects, obtained by ACME."""
 
-PUBLIC_MODULES = ()
+PUBLIC_MODULES = ("pages_domains",)
 """The modules that other packages may import, in addition to `operations` and `model`."""

@@ -9,7 +9,7 @@ from postern.kernel.values import Moment, Record
 CERTIFICATES_LIMIT = 5_000
 """Maximum names of one instance that get a certificate. Each process that serves HTTPS has all of them in memory."""
 NAMES_PER_PROJECT = 100
-"""Maximum tracking names of one project that get a certificate. A name that it no longer uses counts until its
+"""Maximum names of one project that get a certificate. A name that it no longer uses counts until its
 certificate expires."""
 
 PLAN_EVERY = timedelta(minutes=1)
@@ -174,15 +174,21 @@ class OrderCounts(Record):
     """The projects that use the name and have fewer than ORDERS_PER_PROJECT orders within ORDERS_WINDOW."""
 
 
+class CertifiedName(Record):
+    """A name that has a certificate."""
+
+    name: str
+
+
 class ProjectName(Record):
-    """A tracking name, with a project that uses it."""
+    """A name for tracking links or hosted pages, with a project that uses it."""
 
     project_id: UUID
     name: str
 
 
 class DomainOfName(Record):
-    """A sending domain to which a tracking name belongs."""
+    """A sending domain to which a name for tracking links or hosted pages belongs."""
 
     project_id: UUID
     id: UUID

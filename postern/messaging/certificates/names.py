@@ -1,4 +1,5 @@
-"""The names that get certificates: those of this server, and the tracking names of verified domains."""
+"""The names that get certificates: those of this server, and those of projects below verified domains: for tracking
+links, and for hosted pages."""
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -25,7 +26,7 @@ def public_host(settings: Settings) -> str:
 
 
 async def may_have_certificate(world: "World", name: str) -> bool:
-    """Whether a name is one of this server, or a tracking name that a project may use."""
+    """Whether a name is one of this server, or a name for tracking links or hosted pages that a project may use."""
     settings = world.settings
     if name in (public_host(settings), *own_names(settings)):
         return True

@@ -29,10 +29,10 @@ CHALLENGE_RATE = RateLimit("acme-challenge", 600, timedelta(minutes=1))
 
 @read_operation("/projects/{project_id}/domains/{id}/certificates", needs="domains:read", problems=(DomainMissing,))
 async def list_domain_certificates(call: Call, id: UUID) -> list[DomainCertificate]:
-    """List the TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified, and
-    the project's `trackingDomain` if it is this domain or below it.
+    """List the TLS certificates of the names below the domain: `links.<domain>` once its CNAME record is verified, the
+    project's `trackingDomain` if it is this domain or below it, and its `pagesDomain`.
 
-    Empty if the domain has no tracking name, or if this server does not obtain certificates itself.
+    Empty if the domain has no such name, or if this server does not obtain certificates itself.
     """
     await require_domain(call, id)
     settings = call.world.settings

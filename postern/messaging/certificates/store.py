@@ -7,6 +7,7 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment
 from postern.messaging.certificates.model import (
     AcmeAccount,
+    CertifiedName,
     DomainOfName,
     NamedCertificate,
     OrderCounts,
@@ -17,9 +18,18 @@ from postern.messaging.certificates.model import (
     StoredCertificate,
 )
 
-# The tracking names of sending domains: `links.<domain>` if its CNAME record is verified, and a project's
-# `trackingDomain` at or below one of its verified domains. The owner of a domain owns the names below it, too.
-_TRACKING_NAMES: Final[LiteralString] = """
+# The names of hosted pages below a verified domain of their project, each with this domain.
+_PAGES_NAMES: Final[LiteralString] = """
+    select d.project_id, d.id, d.domain, p.settings -> 'signIn' ->> 'pagesDomain' as name
+    from projects p join domains d on d.project_id = p.id and d.status = 'VERIFIED'
+    where p.settings -> 'signIn' ->> 'pagesDomain' is not null and p.deleted_at is null
+        and right(p.settings -> 'signIn' ->> 'pagesDomain', length(d.domain) + 1) = '.' || d.domain
+"""
+
+# The names of projects below sending domains. For tracking: `links.<domain>` if its CNAME record is verified, and a
+# project's `trackingDomain` at or below one of its verified domains. For hosted pages: a project's `pagesDomain`.
+_PROJECT_NAMES: Final[LiteralString] = (
+    """
     select d.project_id, d.id, d.domain, %(label)s || '.' || d.domain as name
     from domains d join projects p on p.id = d.project_id and p.deleted_at is null
     where d.tracking_verified and d.status in ('VERIFIED', 'DEGRADED')
@@ -30,7 +40,10 @@ _TRACKING_NAMES: Final[LiteralString] = """
         and (lower(p.settings ->> 'trackingDomain') = d.domain
             or right(lower(p.settings ->> 'trackingDomain'), length(d.domain) + 1) = '.' || d.domain)
         and p.settings ->> 'trackingDomain' ~ '^[A-Za-z0-9-]+([.][A-Za-z0-9-]+)+$'
+    union
 """
+    + _PAGES_NAMES
+)
 
 
 # The account at an authority, created with this key if there is none.
@@ -52,34 +65,34 @@ async def find_account(db: Queries, *, directory: str) -> AcmeAccount | None: ..
 async def save_account_url(db: Queries, *, id: UUID, url: str | None) -> None: ...
 
 
-# Up to `limit` tracking names without a certificate, each with a project that uses it and has fewer than `per_project`
-# certificates, including those of names that it no longer uses.
+# Up to `limit` names of projects without a certificate, each with a project that uses it and has fewer than
+# `per_project` certificates, including those of names that it no longer uses.
 @statement(
-    "with tracking as materialized (" + _TRACKING_NAMES + ") "
+    "with names as materialized (" + _PROJECT_NAMES + ") "
     "select distinct on (name) project_id, name from ("
     "select project_id, name, row_number() over (partition by project_id order by id, name) as number"
-    " from tracking where not exists ("
-    "select from certificates c where c.account_id = %(account_id)s and c.name = tracking.name)) as numbered"
+    " from names where not exists ("
+    "select from certificates c where c.account_id = %(account_id)s and c.name = names.name)) as numbered"
     " where number <= %(per_project)s - (select count(*) from certificates c"
     " where c.account_id = %(account_id)s and c.counted_for = numbered.project_id)"
     " order by name, project_id limit %(limit)s"
 )
-async def new_tracking_names(
+async def new_project_names(
     db: Queries, *, account_id: UUID, label: str, per_project: int, limit: int
 ) -> list[ProjectName]: ...
 
 
-# The sending domains to which a tracking name belongs, at most 100; none if no project may use the name.
-@statement("select project_id, id, domain from (" + _TRACKING_NAMES + ") as tracking where name = %(name)s limit 100")
+# The sending domains to which a name belongs, at most 100; none if no project may use the name.
+@statement("select project_id, id, domain from (" + _PROJECT_NAMES + ") as names where name = %(name)s limit 100")
 async def domains_of_name(db: Queries, *, label: str, name: str) -> list[DomainOfName]: ...
 
 
-# The tracking names of a domain, each with its certificate, if there is one.
+# The names of projects below a domain, each with its certificate, if there is one.
 @statement(
-    "select tracking.name, c.order_url is not null as has_order, c.failures, c.problem, c.issued_at, c.expires_at,"
-    " c.due_at from (" + _TRACKING_NAMES + ") as tracking"
-    " left join certificates c on c.account_id = %(account_id)s and c.name = tracking.name"
-    " where tracking.project_id = %(project_id)s and tracking.id = %(domain_id)s order by tracking.name"
+    "select names.name, c.order_url is not null as has_order, c.failures, c.problem, c.issued_at, c.expires_at,"
+    " c.due_at from (" + _PROJECT_NAMES + ") as names"
+    " left join certificates c on c.account_id = %(account_id)s and c.name = names.name"
+    " where names.project_id = %(project_id)s and names.id = %(domain_id)s order by names.name"
 )
 async def names_of_domain(
     db: Queries, *, account_id: UUID, project_id: UUID, domain_id: UUID, label: str
@@ -131,6 +144,26 @@ async def published_answer(db: Queries, *, token: str) -> PublishedAnswer | None
     where chain is not null and expires_at > %(now)s order by name, issued_at desc limit %(limit)s
 """)
 async def served_names(db: Queries, *, now: Moment, limit: int) -> list[ServedName]: ...
+
+
+# The names of hosted pages of all projects, also those whose domain is not verified.
+@statement("""
+    select id as project_id, settings -> 'signIn' ->> 'pagesDomain' as name from projects
+    where settings -> 'signIn' ->> 'pagesDomain' is not null and deleted_at is null
+""")
+async def claimed_pages_domains(db: Queries) -> list[ProjectName]: ...
+
+
+@statement("select distinct project_id, name from (" + _PAGES_NAMES + ") as served")
+async def served_pages_domains(db: Queries) -> list[ProjectName]: ...
+
+
+# Those of the names that have a certificate that has not expired.
+@statement("""
+    select distinct name from certificates
+    where name = any (%(names)s) and chain is not null and expires_at > %(now)s
+""")
+async def names_with_certificate(db: Queries, *, names: list[str], now: Moment) -> list[CertifiedName]: ...
 
 
 @statement("""

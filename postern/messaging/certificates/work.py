@@ -85,10 +85,10 @@ async def plan_certificates(world: "World") -> None:
     remaining = CERTIFICATES_LIMIT - await store.count_certificates(world.db, account_id=account.id)
     names: dict[str, UUID | None] = {}
     if world.settings.https_port is not None and remaining > 0:
-        tracking = await store.new_tracking_names(
+        project_names = await store.new_project_names(
             world.db, account_id=account.id, label=TRACKING_LABEL, per_project=NAMES_PER_PROJECT, limit=remaining
         )
-        names |= {row.name: row.project_id for row in tracking}
+        names |= {row.name: row.project_id for row in project_names}
     names |= dict.fromkeys(own_names(world.settings))
     now = world.clock()
     async with world.db.transaction() as tx:

@@ -269,3 +269,23 @@ async def is_listed(db: Queries, *, subject_value: str) -> bool: ...
     where project_id = %(project_id)s and id = %(id)s and attempt = %(attempt)s
 """)
 async def reschedule_watch(tx: Transaction, *, project_id: UUID, id: UUID, attempt: int, due_at: Moment) -> bool: ...
+
+
+# Whether a project has a verified domain with one of these names.
+@statement("""
+    select id from domains where project_id = %(project_id)s and domain = any (%(names)s) and status = 'VERIFIED'
+    limit 1
+""")
+async def has_verified_domain(db: Queries, *, project_id: UUID, names: list[str]) -> bool: ...
+
+
+# Whether a project has the host of its tracking links in its settings.
+@statement("""
+    select id from projects where deleted_at is null and lower(settings ->> 'trackingDomain') = %(name)s limit 1
+""")
+async def is_tracking_domain(db: Queries, *, name: str) -> bool: ...
+
+
+# Whether the tracking record of a sending domain with this name is verified, in any project.
+@statement("select id from domains where domain = %(domain)s and tracking_verified limit 1")
+async def has_tracking_record(db: Queries, *, domain: str) -> bool: ...

@@ -225,6 +225,9 @@ class SignInSettings(Record):
     there is one. CREATE: like LINK, and a missing contact is created."""
     passkey_domain: str | None = None
     """Relying party id of passkeys, a domain; null for that of this server."""
+    pages_domain: str | None = None
+    """Host name of hosted pages, such as `login.example.com`; null for that of this server. It is below a verified
+    sending domain of the project, and used only while this domain is VERIFIED."""
     app_name: str | None = None
     logo_url: str | None = None
     accent_color: str | None = None
@@ -326,6 +329,12 @@ class Project(Record):
     settings: ProjectSettings
     created_at: Moment
     updated_at: Moment
+
+
+class ProjectId(Record):
+    """The id of a project."""
+
+    id: UUID
 
 
 class ProjectRetention(Record):

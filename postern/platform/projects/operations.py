@@ -1,11 +1,13 @@
 """HTTP operations on projects and API keys, and authentication by API key."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
+import psycopg
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction
 from postern.kernel.http.call import (
@@ -87,6 +89,10 @@ if TYPE_CHECKING:
     from postern.world import World
 
 MASK = "********"
+PAGES_DOMAIN_PATH = "/settings/signIn/pagesDomain"
+ClaimPagesDomain = Callable[[Transaction, Call, str], Awaitable[str]]
+"""Checks that the call's project may have a host name for its hosted pages, and returns the name as it is stored.
+Raises Invalid. `app.py` sets it as a hook, because `projects` may not import `domains`."""
 KEY_USE_INTERVAL = timedelta(minutes=1)
 """Minimum time between updates of a key's last use."""
 
@@ -182,6 +188,9 @@ class SignInChange(Body):
     security_mails: Annotated[list[SecurityMail], msgspec.Meta(max_length=8)] | None | Unset = UNSET
     contacts: Literal["NONE", "LINK", "CREATE"] | Unset = UNSET
     passkey_domain: HostName | None | Unset = UNSET
+    pages_domain: HostName | None | Unset = UNSET
+    """Host name of hosted pages, such as `login.example.com`; null for that of this server. It must be below a verified
+    sending domain of the project, and no other project can have it."""
     app_name: Name | None | Unset = UNSET
     logo_url: LogoUrl | None | Unset = UNSET
     accent_color: Color | None | Unset = UNSET
@@ -312,14 +321,17 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
         await tx.lock_quota("required sso", call.project_id)
         project = require_found(await store.lock_project(tx, project_id=call.project_id), ProjectMissing)
         call.require_match(project.updated_at)
-        settings = _apply_change(call, project.settings, data.settings)
+        settings = await _claim_pages_domain(tx, call, project, _apply_change(call, project.settings, data.settings))
         name = project.name if data.name is UNSET else data.name
         sso_newly_required = settings.sign_in.require_sso and not project.settings.sign_in.require_sso
         if sso_newly_required and not await sso_works(tx, call.project_id, None):
             raise SsoNotReady
-        project = await store.update_project(
-            tx, project_id=call.project_id, name=name, settings=Jsonb(to_plain(settings)), now=call.now
-        )
+        try:
+            project = await store.update_project(
+                tx, project_id=call.project_id, name=name, settings=Jsonb(to_plain(settings)), now=call.now
+            )
+        except psycopg.errors.UniqueViolation:  # A concurrent transaction took the name after the check above.
+            raise Invalid.at(PAGES_DOMAIN_PATH, "Another project has this name now.", "taken") from None
         changed_settings = [] if data.settings is UNSET else sorted(to_plain(data.settings))
         await audit.record(tx, call, "project.updated", "Project", project.id, name=name, settings=changed_settings)
     return _mask_passwords(project)
@@ -466,6 +478,17 @@ async def set_sign_in_hooks(tx: Transaction, call: Call, kinds: list[SignInHookK
     )
 
 
+async def project_of_pages_domain(tx: Transaction, name: str) -> UUID | None:
+    """The id of the project that has `name` as its `pagesDomain`, which keeps it until the transaction ends."""
+    holder = await store.project_of_pages_domain(tx, name=name)
+    return None if holder is None else holder.id
+
+
+async def release_pages_domain(tx: Transaction, project_id: UUID, now: Moment) -> None:
+    """Reset the `pagesDomain` of a project, so that another one can have the name."""
+    await store.release_pages_domain(tx, project_id=project_id, now=now)
+
+
 async def require_project(db: Queries, project_id: UUID) -> Project:
     """The project with this id, with encrypted relay passwords (see `relay_password`) and SES secret (`ses_secret`).
     Raises ProjectMissing if there is none or it was deleted."""
@@ -558,6 +581,21 @@ def _mask_passwords(project: Project) -> Project:
     if settings.ses:
         settings = msgspec.structs.replace(settings, ses=msgspec.structs.replace(settings.ses, secret_access_key=MASK))
     return project if settings is project.settings else msgspec.structs.replace(project, settings=settings)
+
+
+async def _claim_pages_domain(
+    tx: Transaction, call: Call, project: Project, settings: ProjectSettings
+) -> ProjectSettings:
+    """The changed settings of a project, whose new `pagesDomain` was checked. Raises Invalid."""
+    name = settings.sign_in.pages_domain
+    if name is not None and name != project.settings.sign_in.pages_domain:
+        name = await call.world.hooks.claim_pages_domain(tx, call, name)
+        sign_in = msgspec.structs.replace(settings.sign_in, pages_domain=name)
+        settings = msgspec.structs.replace(settings, sign_in=sign_in)
+    if name is not None and settings.tracking_domain is not None and settings.tracking_domain.lower() == name:
+        message = "Tracking links and hosted pages need different host names: `pagesDomain` is this name."
+        raise Invalid.at("/settings/trackingDomain", message, "taken")
+    return settings
 
 
 def _apply_change(call: Call, settings: ProjectSettings, change: SettingsChange | Unset) -> ProjectSettings:

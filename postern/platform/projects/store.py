@@ -4,7 +4,14 @@ from uuid import UUID
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, statement
 from postern.kernel.values import Moment
-from postern.platform.projects.model import ApiKey, ApiKeyWithProject, Project, ProjectRetention, StoredApiKey
+from postern.platform.projects.model import (
+    ApiKey,
+    ApiKeyWithProject,
+    Project,
+    ProjectId,
+    ProjectRetention,
+    StoredApiKey,
+)
 
 
 @statement("insert into projects {row} returning *")
@@ -54,6 +61,20 @@ async def lock_project(tx: Transaction, *, project_id: UUID) -> Project | None: 
     returning *
 """)
 async def update_project(tx: Transaction, *, project_id: UUID, name: str, settings: Jsonb, now: Moment) -> Project: ...
+
+
+# The id of the project with this `pagesDomain`, locked, so that it keeps it until the transaction ends.
+@statement("""
+    select id from projects where settings -> 'signIn' ->> 'pagesDomain' = %(name)s and deleted_at is null for update
+""")
+async def project_of_pages_domain(tx: Transaction, *, name: str) -> ProjectId | None: ...
+
+
+@statement("""
+    update projects set settings = jsonb_set(settings, array['signIn', 'pagesDomain'], 'null'), updated_at = %(now)s
+    where id = %(project_id)s
+""")
+async def release_pages_domain(tx: Transaction, *, project_id: UUID, now: Moment) -> None: ...
 
 
 @statement("""

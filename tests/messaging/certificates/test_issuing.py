@@ -9,7 +9,7 @@ import pytest
 from cryptography import x509
 
 from postern.cli.certificates import diagnose
-from postern.kernel.values import new_id
+from postern.kernel.values import as_id, new_id
 from postern.messaging.certificates import store, work
 from postern.messaging.certificates.authority import authority_of
 from postern.messaging.certificates.model import (
@@ -24,6 +24,7 @@ from postern.messaging.certificates.model import (
     REPORT_AFTER,
     UNREACHABLE_RETRY,
 )
+from postern.messaging.certificates.pages_domains import PagesDomains, pages_url
 from postern.messaging.certificates.work import plan_certificates, run_certificate
 from tests.messaging.certificates.conftest import HOST, serve
 from tests.peers.pebble import DAYS, needs_pebble
@@ -85,6 +86,23 @@ async def test_the_own_name_and_tracking_names_get_certificates(project, world, 
     stored = await certificate_of(world, HOST)
     assert stored.token is None
     assert b"PRIVATE KEY" not in stored.private_key
+
+
+async def test_the_host_of_pages_is_in_urls_once_it_has_a_certificate(project, world, zone, pebble, run_due_work):
+    domain_id = await verified_domain(project, world, zone, "pages.example")
+    zone.add("login.pages.example", "CNAME", f"{HOST}.")
+    change = {"settings": {"signIn": {"pagesDomain": "login.pages.example"}}}
+    assert (await project.developer.patch("", change)).status_code == 200
+    domains, project_id = world.resources[PagesDomains], as_id(project.id)
+    await domains.reload()
+    assert (domains.project_of("login.pages.example"), domains.name_of(project_id)) == (project_id, None)
+    async with serve(world, world.settings.acme_http_port):
+        await plan_certificates(world)
+        await run_due_work()
+    names = (await project.client.get(f"/domains/{domain_id}/certificates")).json()
+    assert {row["name"]: row["status"] for row in names}["login.pages.example"] == "ISSUED"
+    await domains.reload()
+    assert pages_url(world, project_id) == f"https://login.pages.example/projects/{project.id}"
 
 
 async def orders_of(world, name):
