@@ -211,6 +211,14 @@ function Methods(form: FormProps) {
         <Switch field="requireSso" label={m.access_sso_label()} form={form} />
       </Item>
       <TextItem
+        field="pagesDomain"
+        lead={m.access_pages_domain_lead()}
+        hint={m.access_pages_domain_hint({ host: location.hostname })}
+        placeholder="login.example.com"
+        usual={m.access_pages_domain_default()}
+        form={form}
+      />
+      <TextItem
         field="passkeyDomain"
         lead={m.access_passkey_domain_lead()}
         placeholder={location.hostname}

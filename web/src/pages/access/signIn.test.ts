@@ -12,6 +12,7 @@ const settings = {
   securityMails: [],
   contacts: "NONE",
   passkeyDomain: null,
+  pagesDomain: null,
   appName: "Acme",
   logoUrl: null,
   accentColor: null,

@@ -25,6 +25,7 @@ export type TextField = `pageTexts/${Language}/${TextName}`;
 export interface Draft extends Record<ColorField | TextField, string> {
   methods: string[];
   passkeyDomain: string;
+  pagesDomain: string;
   signUp: boolean;
   verifyEmail: string;
   contacts: string;
@@ -78,6 +79,7 @@ export const TEXT_FIELDS = LANGUAGES.flatMap((language) =>
 export const DEFAULTS: Draft = {
   methods: METHODS,
   passkeyDomain: "",
+  pagesDomain: "",
   signUp: true,
   verifyEmail: "REQUIRED",
   contacts: "NONE",

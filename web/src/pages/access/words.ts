@@ -15,6 +15,7 @@ import {
 const FIELD_WORDS: Record<Exclude<Field, ColorField | TextField>, () => string> = {
   methods: m.access_methods,
   passkeyDomain: m.access_passkey_domain,
+  pagesDomain: m.access_pages_domain,
   signUp: m.access_sign_up,
   verifyEmail: m.access_verify,
   contacts: m.access_contacts,
