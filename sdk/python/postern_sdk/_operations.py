@@ -1430,6 +1430,12 @@ ADD_CUSTOMER_ROLES_OF_APP = Operation(
     body="json",
     media_type="application/json",
 )
+LIST_SIGNING_KEYS = Operation(
+    "listSigningKeys", "GET", "/projects/{projectId}/.well-known/jwks.json", "json", result="object"
+)
+ROTATE_SIGNING_KEYS = Operation(
+    "rotateSigningKeys", "POST", "/projects/{projectId}/auth/signing-keys/rotate", "empty", permission="projects:write"
+)
 REFRESH_CUSTOMER_TOKENS = Operation(
     "refreshCustomerTokens",
     "POST",
@@ -1438,12 +1444,6 @@ REFRESH_CUSTOMER_TOKENS = Operation(
     result="CustomerTokens",
     body="json",
     media_type="application/json",
-)
-LIST_SIGNING_KEYS = Operation(
-    "listSigningKeys", "GET", "/projects/{projectId}/.well-known/jwks.json", "json", result="object"
-)
-ROTATE_SIGNING_KEYS = Operation(
-    "rotateSigningKeys", "POST", "/projects/{projectId}/auth/signing-keys/rotate", "empty", permission="projects:write"
 )
 SIGN_OUT_CUSTOMER = Operation("signOutCustomer", "POST", "/projects/{projectId}/auth/sign-out", "empty")
 GET_CURRENT_CUSTOMER = Operation(

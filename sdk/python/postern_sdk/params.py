@@ -604,6 +604,10 @@ class SignInChangeDict(TypedDict):
     """
     passkeyDomain: NotRequired[str | None]
     """Domain that passkeys belong to (WebAuthn relying party id)."""
+    pagesDomain: NotRequired[str | None]
+    """Host name of hosted pages, such as `login.example.com`; null for that of this server. It must be below a
+    verified sending domain of the project, and no other project can have it.
+    """
     appName: NotRequired[str | None]
     """Name of your product on pages and in mail."""
     logoUrl: NotRequired[str | None]

@@ -250,9 +250,11 @@ if TYPE_CHECKING:
     OAuthClientEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     OAuthClientType: TypeAlias = Literal["CONFIDENTIAL", "PUBLIC"] | str
     OAuthClientSecurityProfile: TypeAlias = Literal["FAPI2", "STANDARD"] | str
+    OAuthClientIdTokenSigningAlg: TypeAlias = Literal["ES256", "RS256"] | str
     OAuthClientWithSecretEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     OAuthClientWithSecretType: TypeAlias = Literal["CONFIDENTIAL", "PUBLIC"] | str
     OAuthClientWithSecretSecurityProfile: TypeAlias = Literal["FAPI2", "STANDARD"] | str
+    OAuthClientWithSecretIdTokenSigningAlg: TypeAlias = Literal["ES256", "RS256"] | str
     OAuthResourceEnvironment: TypeAlias = Literal["LIVE", "TEST"] | str
     OrganizationStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
     OrganizationAllowedMethods: TypeAlias = (
@@ -512,9 +514,11 @@ else:
     OAuthClientEnvironment = str
     OAuthClientType = str
     OAuthClientSecurityProfile = str
+    OAuthClientIdTokenSigningAlg = str
     OAuthClientWithSecretEnvironment = str
     OAuthClientWithSecretType = str
     OAuthClientWithSecretSecurityProfile = str
+    OAuthClientWithSecretIdTokenSigningAlg = str
     OAuthResourceEnvironment = str
     OrganizationStatus = str
     OrganizationAllowedMethods = str
@@ -713,7 +717,7 @@ class AccountExport(Record, frozen=True, kw_only=True):
     """When the last sign-in was (UTC); null if there was none."""
     emails: list[OwnAddress]
     """The e-mails, or their number or maximum number; a null maximum means unlimited."""
-    identities: list[CustomerIdentity]
+    identities: list[OwnIdentity]
     """The ways to sign in that the account has used."""
     passkeys: list[Passkey]
     """Passkeys that were created for the domain of this project."""
@@ -5504,6 +5508,10 @@ class OAuthClient(Record, frozen=True, kw_only=True):
     """Where the client publishes these keys instead; null if it does not."""
     security_profile: OAuthClientSecurityProfile
     """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
+    id_token_signing_alg: OAuthClientIdTokenSigningAlg
+    """How ID tokens and logout tokens of the client are signed: ES256, or RS256 for programs that know nothing
+    else.
+    """
     metadata_url: str | None
     """The URL of the document with the client's metadata, which is its `clientId`; null for other clients."""
     created_at: datetime
@@ -5559,6 +5567,10 @@ class OAuthClientWithSecret(Record, frozen=True, kw_only=True):
     """Where the client publishes these keys instead; null if it does not."""
     security_profile: OAuthClientWithSecretSecurityProfile
     """STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile."""
+    id_token_signing_alg: OAuthClientWithSecretIdTokenSigningAlg
+    """How ID tokens and logout tokens of the client are signed: ES256, or RS256 for programs that know nothing
+    else.
+    """
     metadata_url: str | None
     """The URL of the document with the client's metadata, which is its `clientId`; null for other clients."""
     created_at: datetime
@@ -5934,6 +5946,17 @@ class OwnAddress(Record, frozen=True, kw_only=True):
     """When it was verified (UTC); null if it is not."""
     primary: bool
     """Whether codes and security mail go to this address."""
+
+
+class OwnIdentity(Record, frozen=True, kw_only=True):
+    """A sign-in method of the customer who asks."""
+
+    provider: str
+    """Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider."""
+    created_at: datetime
+    """When the record was created (UTC)."""
+    account_name: str | None
+    """The address or name of a linked account, if it is known."""
 
 
 class OwnSession(Record, frozen=True, kw_only=True):
@@ -6885,6 +6908,10 @@ class SignInChange(Record, frozen=True, kw_only=True):
     """
     passkey_domain: str | None | UnsetType = UNSET
     """Domain that passkeys belong to (WebAuthn relying party id)."""
+    pages_domain: str | None | UnsetType = UNSET
+    """Host name of hosted pages, such as `login.example.com`; null for that of this server. It must be below a
+    verified sending domain of the project, and no other project can have it.
+    """
     app_name: str | None | UnsetType = UNSET
     """Name of your product on pages and in mail."""
     logo_url: str | None | UnsetType = UNSET
@@ -7081,6 +7108,10 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     """
     passkey_domain: str | None
     """Relying party id of passkeys, a domain; null for that of this server."""
+    pages_domain: str | None
+    """Host name of hosted pages, such as `login.example.com`; null for that of this server. It is below a verified
+    sending domain of the project, and used only while this domain is VERIFIED.
+    """
     app_name: str | None
     """Name of your product on pages and in mail."""
     logo_url: str | None

@@ -2129,7 +2129,7 @@ class AsyncAppsSso:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Get the service provider metadata: URLs, both signing certificates and the encryption certificate.
+        """Get the service provider metadata: URLs, and the certificates of the CURRENT and the NEXT key.
 
         Permission: `sso:read`.
 
@@ -11416,10 +11416,10 @@ class AsyncDomains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> builtins.list[types.DomainCertificate]:
-        """List the TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is
-        verified, and the project's `trackingDomain` if it is this domain or below it.
+        """List the TLS certificates of the names below the domain: `links.<domain>` once its CNAME record is
+        verified, the project's `trackingDomain` if it is this domain or below it, and its `pagesDomain`.
 
-        Empty if the domain has no tracking name, or if this server does not obtain certificates itself.
+        Empty if the domain has no such name, or if this server does not obtain certificates itself.
 
         Permission: `domains:read`.
 
@@ -13070,11 +13070,12 @@ class AsyncOauth:
 
         Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method`
         (`none`, `client_secret_basic`, `client_secret_post` or `private_key_jwt`, with `jwks` or `jwks_uri`),
-        `grant_types`, `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri` and
-        `dpop_bound_access_tokens`; other members are ignored. With `TOKEN`, an initial access token in the
-        `Authorization` header is required. The response has what was registered. The client uses the
-        authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not
-        used for 45 days, or on the first day.
+        `grant_types`, `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri`,
+        `dpop_bound_access_tokens` and `id_token_signed_response_alg` (`RS256`, which is the default, or
+        `ES256`); other members are ignored. With `TOKEN`, an initial access token in the `Authorization` header
+        is required. The response has what was registered. The client uses the authorization code flow with PKCE,
+        customers are asked for their consent, and it is deleted if it is not used for 45 days, or on the first
+        day.
 
         Args:
             project: Project id, if not that of the client.
@@ -13926,6 +13927,7 @@ class AsyncOauthClients:
         jwks: types.JsonWebKeys | params.JsonWebKeysDict | None | NotGiven = NOT_GIVEN,
         jwks_uri: str | None | NotGiven = NOT_GIVEN,
         security_profile: Literal["FAPI2", "STANDARD"] | str | NotGiven = NOT_GIVEN,
+        id_token_signing_alg: Literal["ES256", "RS256"] | str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.OAuthClientWithSecret:
@@ -13964,6 +13966,8 @@ class AsyncOauthClients:
             jwks_uri: Where the client publishes these keys instead, so that it can replace them.
             security_profile: FAPI2 refuses what the FAPI 2.0 Security Profile does not allow: the client needs a
                 key and `requireDpop`, and pushes its requests. Default: `"STANDARD"`.
+            id_token_signing_alg: How ID tokens and logout tokens of the client are signed: ES256, or RS256 for
+                programs that know nothing else. Default: `"ES256"`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13990,6 +13994,7 @@ class AsyncOauthClients:
                 "jwks": jwks,
                 "jwksUri": jwks_uri,
                 "securityProfile": security_profile,
+                "idTokenSigningAlg": id_token_signing_alg,
             },
             project=project,
             timeout=timeout,
@@ -14045,6 +14050,7 @@ class AsyncOauthClients:
         jwks: types.JsonWebKeys | params.JsonWebKeysDict | None | NotGiven = NOT_GIVEN,
         jwks_uri: str | None | NotGiven = NOT_GIVEN,
         security_profile: Literal["FAPI2", "STANDARD"] | str | NotGiven = NOT_GIVEN,
+        id_token_signing_alg: Literal["ES256", "RS256"] | str | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -14078,6 +14084,8 @@ class AsyncOauthClients:
             jwks: The public keys with which the client authenticates. A secret ends when the client gets keys.
             jwks_uri: Where the client publishes these keys instead, so that it can replace them.
             security_profile: STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile.
+            id_token_signing_alg: How ID tokens and logout tokens of the client are signed: ES256, or RS256 for
+                programs that know nothing else.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14103,6 +14111,7 @@ class AsyncOauthClients:
                 "jwks": jwks,
                 "jwksUri": jwks_uri,
                 "securityProfile": security_profile,
+                "idTokenSigningAlg": id_token_signing_alg,
             },
             if_match=if_match,
             project=project,
@@ -16623,9 +16632,11 @@ class AsyncPages:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Show the hosted page of an invitation: the name of the organization, and a button to accept.
+        """Show the hosted page of an invitation: who invites, to which organization, as what and until when, and
+        buttons to accept and to decline.
 
-        Show the hosted page of an invitation: the name of the organization, and a button to accept
+        Show the hosted page of an invitation: who invites, to which organization, as what and until when, and
+        buttons to accept and to decline
 
         Args:
             token: Token.
@@ -16640,15 +16651,18 @@ class AsyncPages:
         self,
         *,
         token: str | NotGiven = NOT_GIVEN,
+        answer: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
         """Accept an invitation from the page: the customer with the invited address becomes a member.
 
-        If there is no such customer, one is created.
+        If there is no such customer, one is created. With the answer `decline`, the invitation is revoked
+        instead.
 
         Args:
             token: Token from the link in the mail.
+            answer: `decline` to decline the invitation; otherwise it is accepted.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -16659,7 +16673,11 @@ class AsyncPages:
             OrganizationSuspended
         """
         return await self._client._call(
-            operations.ACCEPT_INVITATION_BY_PAGE, (), body={"token": token}, project=project, timeout=timeout
+            operations.ACCEPT_INVITATION_BY_PAGE,
+            (),
+            body={"token": token, "answer": answer},
+            project=project,
+            timeout=timeout,
         )
 
     async def find_sso_connection(
@@ -17648,7 +17666,8 @@ class AsyncSigningKeys:
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
-        """The public keys that verify customers' access tokens (RFC 7517).
+        """The public keys that verify customers' access tokens (ES256), and those for ID tokens with RS256 (RFC
+        7517).
 
         Cache them for at most five minutes.
 
@@ -17664,10 +17683,11 @@ class AsyncSigningKeys:
         project: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Create a new key for customers' access tokens.
+        """Create a new key for customers' access tokens, and for ID tokens with RS256 if the project has such a
+        key.
 
-        It is published at once and signs after ten minutes; earlier keys are removed from the JWKS an hour after
-        that.
+        New keys are published at once and sign after ten minutes; earlier ones are removed from the JWKS an hour
+        after that.
 
         Permission: `projects:write`.
 
@@ -18129,7 +18149,7 @@ class AsyncSso:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Get the service provider metadata: URLs, both signing certificates and the encryption certificate.
+        """Get the service provider metadata: URLs, and the certificates of the CURRENT and the NEXT key.
 
         Permission: `sso:read`.
 

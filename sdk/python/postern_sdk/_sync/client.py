@@ -2123,7 +2123,7 @@ class AppsSso:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Get the service provider metadata: URLs, both signing certificates and the encryption certificate.
+        """Get the service provider metadata: URLs, and the certificates of the CURRENT and the NEXT key.
 
         Permission: `sso:read`.
 
@@ -11388,10 +11388,10 @@ class Domains:
         project: str | None = None,
         timeout: float | None = None,
     ) -> builtins.list[types.DomainCertificate]:
-        """List the TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is
-        verified, and the project's `trackingDomain` if it is this domain or below it.
+        """List the TLS certificates of the names below the domain: `links.<domain>` once its CNAME record is
+        verified, the project's `trackingDomain` if it is this domain or below it, and its `pagesDomain`.
 
-        Empty if the domain has no tracking name, or if this server does not obtain certificates itself.
+        Empty if the domain has no such name, or if this server does not obtain certificates itself.
 
         Permission: `domains:read`.
 
@@ -13040,11 +13040,12 @@ class Oauth:
 
         Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method`
         (`none`, `client_secret_basic`, `client_secret_post` or `private_key_jwt`, with `jwks` or `jwks_uri`),
-        `grant_types`, `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri` and
-        `dpop_bound_access_tokens`; other members are ignored. With `TOKEN`, an initial access token in the
-        `Authorization` header is required. The response has what was registered. The client uses the
-        authorization code flow with PKCE, customers are asked for their consent, and it is deleted if it is not
-        used for 45 days, or on the first day.
+        `grant_types`, `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri`,
+        `dpop_bound_access_tokens` and `id_token_signed_response_alg` (`RS256`, which is the default, or
+        `ES256`); other members are ignored. With `TOKEN`, an initial access token in the `Authorization` header
+        is required. The response has what was registered. The client uses the authorization code flow with PKCE,
+        customers are asked for their consent, and it is deleted if it is not used for 45 days, or on the first
+        day.
 
         Args:
             project: Project id, if not that of the client.
@@ -13894,6 +13895,7 @@ class OauthClients:
         jwks: types.JsonWebKeys | params.JsonWebKeysDict | None | NotGiven = NOT_GIVEN,
         jwks_uri: str | None | NotGiven = NOT_GIVEN,
         security_profile: Literal["FAPI2", "STANDARD"] | str | NotGiven = NOT_GIVEN,
+        id_token_signing_alg: Literal["ES256", "RS256"] | str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.OAuthClientWithSecret:
@@ -13932,6 +13934,8 @@ class OauthClients:
             jwks_uri: Where the client publishes these keys instead, so that it can replace them.
             security_profile: FAPI2 refuses what the FAPI 2.0 Security Profile does not allow: the client needs a
                 key and `requireDpop`, and pushes its requests. Default: `"STANDARD"`.
+            id_token_signing_alg: How ID tokens and logout tokens of the client are signed: ES256, or RS256 for
+                programs that know nothing else. Default: `"ES256"`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -13958,6 +13962,7 @@ class OauthClients:
                 "jwks": jwks,
                 "jwksUri": jwks_uri,
                 "securityProfile": security_profile,
+                "idTokenSigningAlg": id_token_signing_alg,
             },
             project=project,
             timeout=timeout,
@@ -14013,6 +14018,7 @@ class OauthClients:
         jwks: types.JsonWebKeys | params.JsonWebKeysDict | None | NotGiven = NOT_GIVEN,
         jwks_uri: str | None | NotGiven = NOT_GIVEN,
         security_profile: Literal["FAPI2", "STANDARD"] | str | NotGiven = NOT_GIVEN,
+        id_token_signing_alg: Literal["ES256", "RS256"] | str | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
@@ -14046,6 +14052,8 @@ class OauthClients:
             jwks: The public keys with which the client authenticates. A secret ends when the client gets keys.
             jwks_uri: Where the client publishes these keys instead, so that it can replace them.
             security_profile: STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile.
+            id_token_signing_alg: How ID tokens and logout tokens of the client are signed: ES256, or RS256 for
+                programs that know nothing else.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -14071,6 +14079,7 @@ class OauthClients:
                 "jwks": jwks,
                 "jwksUri": jwks_uri,
                 "securityProfile": security_profile,
+                "idTokenSigningAlg": id_token_signing_alg,
             },
             if_match=if_match,
             project=project,
@@ -16585,9 +16594,11 @@ class Pages:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Show the hosted page of an invitation: the name of the organization, and a button to accept.
+        """Show the hosted page of an invitation: who invites, to which organization, as what and until when, and
+        buttons to accept and to decline.
 
-        Show the hosted page of an invitation: the name of the organization, and a button to accept
+        Show the hosted page of an invitation: who invites, to which organization, as what and until when, and
+        buttons to accept and to decline
 
         Args:
             token: Token.
@@ -16602,15 +16613,18 @@ class Pages:
         self,
         *,
         token: str | NotGiven = NOT_GIVEN,
+        answer: str | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
         """Accept an invitation from the page: the customer with the invited address becomes a member.
 
-        If there is no such customer, one is created.
+        If there is no such customer, one is created. With the answer `decline`, the invitation is revoked
+        instead.
 
         Args:
             token: Token from the link in the mail.
+            answer: `decline` to decline the invitation; otherwise it is accepted.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
 
@@ -16621,7 +16635,11 @@ class Pages:
             OrganizationSuspended
         """
         return self._client._call(
-            operations.ACCEPT_INVITATION_BY_PAGE, (), body={"token": token}, project=project, timeout=timeout
+            operations.ACCEPT_INVITATION_BY_PAGE,
+            (),
+            body={"token": token, "answer": answer},
+            project=project,
+            timeout=timeout,
         )
 
     def find_sso_connection(
@@ -17606,7 +17624,8 @@ class SigningKeys:
         project: str | None = None,
         timeout: float | None = None,
     ) -> dict[str, Any]:
-        """The public keys that verify customers' access tokens (RFC 7517).
+        """The public keys that verify customers' access tokens (ES256), and those for ID tokens with RS256 (RFC
+        7517).
 
         Cache them for at most five minutes.
 
@@ -17622,10 +17641,11 @@ class SigningKeys:
         project: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Create a new key for customers' access tokens.
+        """Create a new key for customers' access tokens, and for ID tokens with RS256 if the project has such a
+        key.
 
-        It is published at once and signs after ten minutes; earlier keys are removed from the JWKS an hour after
-        that.
+        New keys are published at once and sign after ten minutes; earlier ones are removed from the JWKS an hour
+        after that.
 
         Permission: `projects:write`.
 
@@ -18087,7 +18107,7 @@ class Sso:
         project: str | None = None,
         timeout: float | None = None,
     ) -> str:
-        """Get the service provider metadata: URLs, both signing certificates and the encryption certificate.
+        """Get the service provider metadata: URLs, and the certificates of the CURRENT and the NEXT key.
 
         Permission: `sso:read`.
 

@@ -1863,6 +1863,8 @@ export interface PagesInvitationParams {
 export interface PagesSubmitInvitationParams {
   /** Token from the link in the mail. */
   token?: string | undefined;
+  /** `decline` to decline the invitation; otherwise it is accepted. */
+  answer?: string | undefined;
 }
 
 /** Parameters of `organizations.domains.list`. */
@@ -2338,8 +2340,8 @@ export interface Operations {
   readonly deliverySites: DeliverySitesApi;
   readonly customers: CustomersApi;
   readonly apps: AppsApi;
-  readonly auth: AuthApi;
   readonly signingKeys: SigningKeysApi;
+  readonly auth: AuthApi;
   readonly signInHooks: SignInHooksApi;
   readonly pages: PagesApi;
   readonly providers: ProvidersApi;
@@ -3293,10 +3295,10 @@ export interface DomainsApi {
    */
   deleteWarmUp(domainId: string, options?: RequestOptions): Promise<Deleted>;
   /**
-   * List the TLS certificates of the domain's tracking names: `links.<domain>` once its CNAME record is verified, and
-   * the project's `trackingDomain` if it is this domain or below it
+   * List the TLS certificates of the names below the domain: `links.<domain>` once its CNAME record is verified, the
+   * project's `trackingDomain` if it is this domain or below it, and its `pagesDomain`
    *
-   * Empty if the domain has no tracking name, or if this server does not obtain certificates itself.
+   * Empty if the domain has no such name, or if this server does not obtain certificates itself.
    *
    * Permission: `domains:read`.
    *
@@ -4989,6 +4991,31 @@ export interface AppsCustomersSessionsApi {
   revokeAll(id: string, options?: RequestOptions): Promise<void>;
 }
 
+/** The methods of `client.signingKeys`. */
+export interface SigningKeysApi {
+  /**
+   * The public keys that verify customers' access tokens (ES256), and those for ID tokens with RS256 (RFC 7517)
+   *
+   * Cache them for at most five minutes.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  list(options?: RequestOptions): Promise<{ [key: string]: unknown }>;
+  /**
+   * Create a new key for customers' access tokens, and for ID tokens with RS256 if the project has such a key
+   *
+   * New keys are published at once and sign after ten minutes; earlier ones are removed from the JWKS an hour after
+   * that.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  rotate(options?: RequestOptions): Promise<void>;
+}
+
 /** The methods of `client.auth`. */
 export interface AuthApi {
   /**
@@ -5412,30 +5439,6 @@ export interface AuthApi {
    * Problems: `oauth_consent_missing`, `too_many_requests`, `database_away`.
    */
   revokeConsent(clientId: string, options?: RequestOptions): Promise<Removed>;
-}
-
-/** The methods of `client.signingKeys`. */
-export interface SigningKeysApi {
-  /**
-   * The public keys that verify customers' access tokens (RFC 7517)
-   *
-   * Cache them for at most five minutes.
-   *
-   * Problems: `too_many_requests`, `database_away`.
-   */
-  list(options?: RequestOptions): Promise<{ [key: string]: unknown }>;
-  /**
-   * Create a new key for customers' access tokens
-   *
-   * It is published at once and signs after ten minutes; earlier keys are removed from the JWKS an hour after that.
-   *
-   * Permission: `projects:write`.
-   *
-   * Credentials: developer, secret key.
-   *
-   * Problems: `too_many_requests`, `database_away`.
-   */
-  rotate(options?: RequestOptions): Promise<void>;
 }
 
 /** The methods of `client.auth.sessions`. */
@@ -5955,9 +5958,11 @@ export interface PagesApi {
    */
   submitResetPassword(params?: PagesSubmitResetPasswordParams, options?: RequestOptions): Promise<string>;
   /**
-   * Show the hosted page of an invitation: the name of the organization, and a button to accept
+   * Show the hosted page of an invitation: who invites, to which organization, as what and until when, and buttons to
+   * accept and to decline
    *
-   * Show the hosted page of an invitation: the name of the organization, and a button to accept
+   * Show the hosted page of an invitation: who invites, to which organization, as what and until when, and buttons to
+   * accept and to decline
    *
    * Problems: `too_many_requests`, `database_away`.
    */
@@ -5965,7 +5970,7 @@ export interface PagesApi {
   /**
    * Accept an invitation from the page: the customer with the invited address becomes a member
    *
-   * If there is no such customer, one is created.
+   * If there is no such customer, one is created. With the answer `decline`, the invitation is revoked instead.
    *
    * Problems: `invitation_missing`, `invitation_closed`, `organization_suspended`, `customer_banned`,
    * `too_many_requests`, `database_away`.
@@ -6292,7 +6297,7 @@ export interface SsoApi {
    */
   delete(id: string, connId: string, options?: RequestOptions): Promise<Removed>;
   /**
-   * Get the service provider metadata: URLs, both signing certificates and the encryption certificate
+   * Get the service provider metadata: URLs, and the certificates of the CURRENT and the NEXT key
    *
    * Permission: `sso:read`.
    *
@@ -6452,7 +6457,7 @@ export interface AppsSsoApi {
    */
   delete(id: string, connId: string, options?: RequestOptions): Promise<Removed>;
   /**
-   * Get the service provider metadata: URLs, both signing certificates and the encryption certificate
+   * Get the service provider metadata: URLs, and the certificates of the CURRENT and the NEXT key
    *
    * Permission: `sso:read`.
    *
@@ -8604,10 +8609,11 @@ export interface OauthApi {
    *
    * Takes a JSON object with `redirect_uris`, and optionally `client_name`, `token_endpoint_auth_method` (`none`,
    * `client_secret_basic`, `client_secret_post` or `private_key_jwt`, with `jwks` or `jwks_uri`), `grant_types`,
-   * `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri` and `dpop_bound_access_tokens`; other members are
-   * ignored. With `TOKEN`, an initial access token in the `Authorization` header is required. The response has what was
-   * registered. The client uses the authorization code flow with PKCE, customers are asked for their consent, and it is
-   * deleted if it is not used for 45 days, or on the first day.
+   * `response_types`, `scope`, `client_uri`, `policy_uri`, `tos_uri`, `dpop_bound_access_tokens` and
+   * `id_token_signed_response_alg` (`RS256`, which is the default, or `ES256`); other members are ignored. With
+   * `TOKEN`, an initial access token in the `Authorization` header is required. The response has what was registered.
+   * The client uses the authorization code flow with PKCE, customers are asked for their consent, and it is deleted if
+   * it is not used for 45 days, or on the first day.
    *
    * Problems: `too_many_requests`, `database_away`.
    */

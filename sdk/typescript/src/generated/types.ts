@@ -126,7 +126,7 @@ export interface AccountExport {
   /** The e-mails, or their number or maximum number; a null maximum means unlimited. */
   emails: OwnAddress[];
   /** The ways to sign in that the account has used. */
-  identities: CustomerIdentity[];
+  identities: OwnIdentity[];
   /** Passkeys that were created for the domain of this project. */
   passkeys: Passkey[];
   /** The devices on which the second factor is not asked for. */
@@ -5510,6 +5510,11 @@ export interface NewOAuthClient {
    * pushes its requests. Default: `"STANDARD"`.
    */
   securityProfile?: "FAPI2" | "STANDARD" | (string & {}) | undefined;
+  /**
+   * How ID tokens and logout tokens of the client are signed: ES256, or RS256 for programs that know nothing else.
+   * Default: `"ES256"`.
+   */
+  idTokenSigningAlg?: "ES256" | "RS256" | (string & {}) | undefined;
 }
 
 /** An API to declare. */
@@ -5851,6 +5856,8 @@ export interface OAuthClient {
   jwksUri: string | null;
   /** STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile. */
   securityProfile: "FAPI2" | "STANDARD" | (string & {});
+  /** How ID tokens and logout tokens of the client are signed: ES256, or RS256 for programs that know nothing else. */
+  idTokenSigningAlg: "ES256" | "RS256" | (string & {});
   /** The URL of the document with the client's metadata, which is its `clientId`; null for other clients. */
   metadataUrl: string | null;
   /** When the record was created (UTC). */
@@ -5893,6 +5900,8 @@ export interface OAuthClientChange {
   jwksUri?: string | null | undefined;
   /** STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile. */
   securityProfile?: "FAPI2" | "STANDARD" | (string & {}) | undefined;
+  /** How ID tokens and logout tokens of the client are signed: ES256, or RS256 for programs that know nothing else. */
+  idTokenSigningAlg?: "ES256" | "RS256" | (string & {}) | undefined;
 }
 
 /** A client with its secret, which is returned only once. */
@@ -5938,6 +5947,8 @@ export interface OAuthClientWithSecret {
   jwksUri: string | null;
   /** STANDARD; or FAPI2: the client is held to the FAPI 2.0 Security Profile. */
   securityProfile: "FAPI2" | "STANDARD" | (string & {});
+  /** How ID tokens and logout tokens of the client are signed: ES256, or RS256 for programs that know nothing else. */
+  idTokenSigningAlg: "ES256" | "RS256" | (string & {});
   /** The URL of the document with the client's metadata, which is its `clientId`; null for other clients. */
   metadataUrl: string | null;
   /** When the record was created (UTC). */
@@ -6369,6 +6380,16 @@ export interface OwnAddress {
   verifiedAt: string | null;
   /** Whether codes and security mail go to this address. */
   primary: boolean;
+}
+
+/** A sign-in method of the customer who asks. */
+export interface OwnIdentity {
+  /** Key of the sign-in provider, such as `GOOGLE`, or name of the payment provider. */
+  provider: string;
+  /** When the record was created (UTC). */
+  createdAt: string;
+  /** The address or name of a linked account, if it is known. */
+  accountName: string | null;
 }
 
 /** One of the caller's own sessions; `current` marks the session of the request. */
@@ -7560,6 +7581,11 @@ export interface SignInChange {
   contacts?: "CREATE" | "LINK" | "NONE" | (string & {}) | undefined;
   /** Domain that passkeys belong to (WebAuthn relying party id). */
   passkeyDomain?: string | null | undefined;
+  /**
+   * Host name of hosted pages, such as `login.example.com`; null for that of this server. It must be below a verified
+   * sending domain of the project, and no other project can have it.
+   */
+  pagesDomain?: string | null | undefined;
   /** Name of your product on pages and in mail. */
   appName?: string | null | undefined;
   /** URL of the image on pages and in mail. */
@@ -7783,6 +7809,11 @@ export interface SignInSettings {
   contacts: "CREATE" | "LINK" | "NONE" | (string & {});
   /** Relying party id of passkeys, a domain; null for that of this server. */
   passkeyDomain: string | null;
+  /**
+   * Host name of hosted pages, such as `login.example.com`; null for that of this server. It is below a verified
+   * sending domain of the project, and used only while this domain is VERIFIED.
+   */
+  pagesDomain: string | null;
   /** Name of your product on pages and in mail. */
   appName: string | null;
   /** URL of the image on pages and in mail. */
