@@ -187,9 +187,9 @@ apps.customers.sessions.revokeAll POST /apps/{appId}/end-users/{id}/sessions/rev
 apps.customers.resetMfa POST /apps/{appId}/end-users/{id}/mfa/reset E
 apps.customers.updateMetadata PATCH /apps/{appId}/end-users/{id}/metadata j
 apps.customers.addRoles PATCH /apps/{appId}/end-users/{id}/roles j
-auth.refresh POST /projects/{projectId}/auth/token/refresh jn
 signingKeys.list GET /projects/{projectId}/.well-known/jwks.json n
 signingKeys.rotate POST /projects/{projectId}/auth/signing-keys/rotate E
+auth.refresh POST /projects/{projectId}/auth/token/refresh jn
 auth.signOut POST /projects/{projectId}/auth/sign-out E
 auth.me GET /projects/{projectId}/auth/me
 auth.updateMe PATCH /projects/{projectId}/auth/me j
