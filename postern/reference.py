@@ -595,6 +595,7 @@ FIELD_EXAMPLES: Mapping[str, Any] = {
     "appName": "Acme",
     "AttributeMapping.email": "mail",
     "AttributeMapping.name": "displayName",
+    "OwnIdentity.accountName": "ada@example.com",
     "AttributeMapping.subject": "employeeNumber",
     "banReason": "Chargebacks.",
     "bcc": ["archive@acme.example"],

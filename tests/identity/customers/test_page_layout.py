@@ -349,6 +349,7 @@ async def test_mails_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp
     values = {
         **dict.fromkeys(("app", "organization"), "Kaffeehaus Linden und Töchter, Hamburg"),
         **dict.fromkeys(("change", "device", "reason"), str(DEVICE["name"])),
+        **dict.fromkeys(("inviter", "role"), "Maximiliane Oberhausen-Schmitt"),
         **dict.fromkeys(("time", "until"), TIME),
         "ip": str(DEVICE["ip"]),
         "code": "428913",
