@@ -32,7 +32,6 @@ PROBLEM_TEXTS: dict[str, Text] = {
     "mfa_already_on": text("Your account has a second factor already. Sign in again."),
     "not_fresh": text("For this, you must have signed in within the last hour. Sign in again."),
     "too_many_passkeys": text("There are 20 passkeys already. Remove one first."),
-    "too_many_setup_links": text("Too many setup links of this organization are open. Try again tomorrow."),
     "plan_limit_reached": text("New accounts cannot be created at the moment. Try again later."),
     "flow_invalid": text("This sign-in has expired or is finished already. Go back to the app and start again."),
     "invitation_missing": text(

@@ -44,8 +44,6 @@ HOSTED: dict[str, Any] = {
     "remembered": [{"name": H, "ip": H, "until": H, "forget_url": H}],
     "choices": [ITEM],
     **dict.fromkeys(("inviter", "role", "role_description", "valid_until"), H),
-    "may_set_up": True,
-    "setup_url": H,
     "reference": H,
     "time": H,
     "codes": [H],

@@ -9,6 +9,7 @@ from datetime import timedelta
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
+import structlog
 from psycopg import Error
 from psycopg_pool import PoolTimeout
 
@@ -18,7 +19,7 @@ from postern.kernel.http.handler import LANGUAGE_PARAMETERS, origin_of
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
-from postern.kernel.limits import RateLimit
+from postern.kernel.limits import RateLimit, network_of
 from postern.web.pages import ShownError
 from postern.web.problem_texts import FAILED
 
@@ -29,9 +30,10 @@ PAGES_PATH = re.compile(r"/projects/[0-9a-fA-F-]{36}/auth/pages/[^?#]*")
 QUERY_LIMIT = 2_000
 """Maximum length of a query that the links to other languages repeat, in bytes."""
 ERROR_PAGES = RateLimit("error-pages", 20, timedelta(seconds=1))
-"""How many of these pages read a project. A refused request, as by a rate limit, or one for an unknown page, would
-otherwise cost a query that no other limit counts."""
+"""How many of these pages read a project, for each network that asks and for each project. A refused request, as by a
+rate limit, or one for an unknown page, would otherwise cost a query that no other limit counts."""
 UNAVAILABLE_STATUS = 503
+log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 
 async def branded_error_page(request: RawRequest, shown: ShownError) -> HttpResponse | None:
@@ -54,6 +56,7 @@ async def branded_error_page(request: RawRequest, shown: ShownError) -> HttpResp
         project_id=project_id,
     )
     try:
+        world.limiter.take(ERROR_PAGES, network_of(call.origin.ip))
         world.limiter.take(ERROR_PAGES, str(project_id))
         return await hosted_page(
             call,
@@ -68,6 +71,9 @@ async def branded_error_page(request: RawRequest, shown: ShownError) -> HttpResp
             time=call.now,
         )
     except (Problem, Error, PoolTimeout):
+        return None
+    except Exception:  # Perhaps the cause of this problem: the plain page needs none of it.
+        log.exception("error_page_failed", path=request.scope["path"])
         return None
 
 

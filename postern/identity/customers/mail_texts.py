@@ -50,7 +50,7 @@ VARIABLES = {
     "time": "When the change was made, in UTC.",
     "until": "Until when the invitation is valid, in UTC.",
     "organization": "The name of the organization.",
-    "inviter": "Who invites: the name or address of a member, or `app` if no member does.",
+    "inviter": "Who invites: name and address of a member, or `app` if no member does.",
     "role": "The name of the role that the invitation gives.",
     "change": "What was changed, as a sentence.",
     "device": "The device that signed in, as the browser names itself.",

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 ProviderKind = Literal[
     "OIDC", "GOOGLE", "MICROSOFT", "APPLE", "GITHUB", "GITLAB", "DISCORD", "SLACK", "LINKEDIN", "FACEBOOK", "X"
 ]
+GOOGLE_ISSUERS = ("https://accounts.google.com", "accounts.google.com")
+"""The issuers of Google's ID tokens, also for a provider of the kind OIDC."""
+GOOGLE_MAILBOXES = ("@gmail.com", "@googlemail.com")
 ISSUERS: dict[str, str] = {
     "GOOGLE": "https://accounts.google.com",
     "MICROSOFT": "https://login.microsoftonline.com/common/v2.0",
@@ -176,8 +179,8 @@ def is_email_verified(kind: str, claims: dict[str, Any], token_claims: dict[str,
     (`token_claims`) with those of UserInfo.
 
     Google's `email_verified` says that somebody has proved the address once. Google answers for it only if it keeps the
-    mailbox: addresses at gmail.com, and those of an organization with Google Workspace (`hd`). Any other address may
-    belong to somebody else since.
+    mailbox: addresses at gmail.com or googlemail.com, and those of an organization with Google Workspace (`hd`). Any
+    other address may belong to somebody else since.
 
     Microsoft has no `email_verified`: an administrator of any tenant can set any address. The optional claim `xms_edov`
     says that the tenant owns the domain of the address beside it, not of the one in a profile, which UserInfo has.
@@ -187,10 +190,10 @@ def is_email_verified(kind: str, claims: dict[str, Any], token_claims: dict[str,
         return "email" in token_claims and token_claims.get("xms_edov") in (True, "1", "true")
     verified = claims.get("email_verified")
     is_said = verified is True or verified == "true"
-    if kind == "GOOGLE":
+    if kind == "GOOGLE" or token_claims.get("iss") in GOOGLE_ISSUERS:
         # The claims of the ID token are about one address, and those of UserInfo may be about another one.
         email, hosted_domain = token_claims.get("email"), token_claims.get("hd")
-        is_own = isinstance(email, str) and email.lower().endswith("@gmail.com")
+        is_own = isinstance(email, str) and email.lower().endswith(GOOGLE_MAILBOXES)
         is_hosted = isinstance(email, str) and isinstance(hosted_domain, str) and hosted_domain != ""
         return is_said and (is_own or is_hosted)
     return is_said

@@ -101,8 +101,10 @@ async def current_client(call: Call, url: str, stored: ClientRow | None) -> Clie
         call.world.limiter.take(HOST_RATE, target.host)
         document, life = await _fetch(call, url)
         metadata = _read(document, url)
-        if stored is not None and stored.is_fapi and metadata.id_token_signed_response_alg is None:
-            metadata = msgspec.structs.replace(metadata, id_token_signed_response_alg="ES256")  # noqa: S106 - an algorithm
+        if stored is not None and metadata.id_token_signed_response_alg is None:
+            # What it expects of the tokens that it gets already, and what a developer has chosen for it.
+            algorithm = stored.id_token_signing_alg
+            metadata = msgspec.structs.replace(metadata, id_token_signed_response_alg=algorithm)
         row = await registration.client_row(
             call,
             metadata,

@@ -1,6 +1,7 @@
 """The e-mail of an invitation."""
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from postern.world import World
 
 
-LINK_IN_NAME = re.compile(r"[/\\@<>]|\w{2}\.\w{2}")
-"""What makes mail programs turn a part of a name into a link."""
+LINK_IN_NAME = re.compile(r"[/\\@<>]|\w[.\u3002\uff0e\uff61]\w|\d{5}")
+"""What makes mail programs turn a part of a name into a link or a telephone number."""
+MAX_INVITER_CHARACTERS = 60
 INVITING_EVENTS = ("invitation.created", "invitation.resent")
 
 
@@ -33,9 +35,10 @@ async def is_test_invitation(db: Queries, project_id: UUID, id: UUID) -> bool:
 
 
 async def inviter_name(db: Queries, row: OrganizationInvitationRow) -> str:
-    """The name of the customer who invites, or the address; "" if the invitation names nobody, or the customer is gone.
+    """The customer who invites, as `Name (address)`; "" if the invitation names nobody, or the customer is gone.
 
-    A name that looks like an address on the web is not shown: it would be an advertisement in a mail of the project.
+    A customer can choose any name, and the mail is the project's: a long name, one with invisible characters, or one
+    that looks like a link or a telephone number is left out, and the address says who it is in any case.
     """
     if row.invited_by is None:
         return ""
@@ -43,8 +46,11 @@ async def inviter_name(db: Queries, row: OrganizationInvitationRow) -> str:
         customer = await require_customer(db, row.project_id, row.invited_by)
     except CustomerMissing:
         return ""
-    name = " ".join((customer.name or "").split())
-    return name if name and not LINK_IN_NAME.search(name) else customer.email or ""
+    name, address = " ".join((customer.name or "").split()), customer.email or ""
+    is_plain = len(name) <= MAX_INVITER_CHARACTERS and not any(unicodedata.category(sign)[0] == "C" for sign in name)
+    if not name or not is_plain or LINK_IN_NAME.search(name):
+        return address
+    return f"{name} ({address})" if address else name
 
 
 async def mail_invitation(world: "World", row: OrganizationInvitationRow, organization: Organization) -> None:

@@ -65,12 +65,6 @@ class Authority:
             raise RoleNotAssignable
 
     @property
-    def may_set_up_sign_in(self) -> bool:
-        """Whether the visitor may set up single sign-on. Only an OWNER: an identity provider can sign in every member
-        at its domain, also those whose roles allow more than the visitor's."""
-        return SIGN_IN in self.permissions and "OWNER" in self.roles
-
-    @property
     def assignable(self) -> list[Role]:
         """The roles that the visitor may give, MEMBER first."""
         roles = [role for role in self.known_roles if self.may_assign(role.key)]

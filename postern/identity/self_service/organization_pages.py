@@ -4,18 +4,14 @@ A member sees and changes what a role permits; see `authority`. Each form checks
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
 
-from postern.identity.customers.sessions import require_fresh
 from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
-from postern.identity.oauth.browsers import redirect
 from postern.identity.organizations import domains, invitations, members
 from postern.identity.organizations import operations as organizations
 from postern.identity.organizations.model import (
@@ -40,8 +36,6 @@ from postern.identity.self_service.authority import (
 from postern.identity.self_service.forms import check_inputs, choice_input, form_values, text_input
 from postern.identity.self_service.invitation_limits import require_mail_allowed
 from postern.identity.self_service.visits import Visit, form_operation, page_operation, show, submit
-from postern.identity.setup_links import operations as setup_links
-from postern.identity.setup_links.model import NewSetupLink
 from postern.identity.sso import operations as sso
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest
@@ -81,8 +75,6 @@ METHODS: dict[str, Text] = {
 }
 KINDS = {"SAML": "SAML", "OIDC": "OpenID Connect"}
 """The names of the protocols of connections, which are the same in all languages."""
-SETUP_LINK_DAYS = 1
-"""How long a member can use the pages that set up the sign-in."""
 CONNECTION_STATES = {
     "DRAFT": text("Not ready yet"),
     "ACTIVE": text("On"),
@@ -131,7 +123,6 @@ def _organization(organization_id: UUID) -> Render:
             invite_url=visit.url(_path(organization_id, "/invitations")),
             domain_url=visit.url(_path(organization_id, "/domains")),
             rules_url=visit.url(_path(organization_id, "/rules")),
-            setup_url=visit.url(_path(organization_id, "/setup")),
             entered=(entered or {}).get("email", ""),
             **(await _members(visit, authority, names)),
             **(await _domains(visit, authority)),
@@ -221,7 +212,7 @@ async def _domains(visit: Visit, authority: Authority) -> dict[str, Any]:
 
 async def _sign_in(visit: Visit, authority: Authority) -> dict[str, Any]:
     if SIGN_IN not in authority.permissions:
-        return {"connections": [], "rules": [], "may_set_up": False}
+        return {"connections": [], "rules": []}
     organization = authority.organization
     page = await sso.list_sso_connections(visit.call, organization.id, limit=LIST_SHOWN)
     lifetime, idle = organization.session_lifetime_minutes, organization.session_idle_minutes
@@ -249,7 +240,6 @@ async def _sign_in(visit: Visit, authority: Authority) -> dict[str, Any]:
             for row in page.items
         ],
         "rules": rules,
-        "may_set_up": authority.may_set_up_sign_in,
     }
 
 
@@ -519,35 +509,6 @@ async def remove_domain_by_page(call: Call, request: RawRequest, organization_id
 
     page = _path(organization_id, f"/domains/{id}/remove")
     return await submit(call, request, page, act, _remove_domain(organization_id, id))
-
-
-# Company sign-in.
-
-
-@form_operation(f"{ORGANIZATION}/setup", other_statuses=(303,))
-async def set_up_sign_in_by_page(call: Call, request: RawRequest, organization_id: UUID) -> HttpResponse:
-    """Create a setup link for the domain and the single sign-on of the organization, and go there.
-
-    Needs a sign-in in the last hour.
-    """
-
-    async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
-        authority = await _authority(visit, organization_id, SIGN_IN)
-        if not authority.may_set_up_sign_in:
-            raise MemberNotPermitted
-        async with visit.call.db.transaction() as tx:
-            await require_fresh(tx, visit.call)
-        # The link gives its holder what the permission gives a developer, in this organization.
-        caller = replace(visit.call.caller, permissions=visit.call.caller.permissions | {"sso:write"})
-        link = await setup_links.create_setup_link(
-            replace(visit.call, caller=caller),
-            organization_id,
-            NewSetupLink(steps=["DOMAIN", "SSO"], expires_in_days=SETUP_LINK_DAYS),
-        )
-        url = urlsplit(link.url)
-        return redirect(f"{url.path}?{url.query}", status=303)
-
-    return await submit(call, request, _path(organization_id), act, _organization(organization_id))
 
 
 # Sign-in rules.

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import structlog
-from psycopg import OperationalError
+from psycopg import Error as PsycopgError
 from psycopg_pool import PoolTimeout
 
 from postern.messaging.certificates import store
@@ -48,7 +48,7 @@ class PagesDomains:
         while True:
             try:
                 await self.reload()
-            except (OperationalError, PoolTimeout) as error:
+            except (PsycopgError, PoolTimeout) as error:
                 log.warning("pages_domains_not_reloaded", error=str(error).strip())
             await asyncio.sleep(RELOAD_SECONDS)
 

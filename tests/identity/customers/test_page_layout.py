@@ -100,7 +100,7 @@ ACCOUNT_VALUES = {
 """Long values of the account pages."""
 TIME = "31 January 2026 at 12:00 UTC"
 ACCOUNT_VALUES |= {
-    **dict.fromkeys(("self_url", "invite_url", "domain_url", "rules_url", "more_url", "setup_url"), "/x"),
+    **dict.fromkeys(("self_url", "invite_url", "domain_url", "rules_url", "more_url"), "/x"),
     "entered": EMAIL,
     "q": EMAIL,
     "size": text("Up to {count}", count="10000"),
@@ -155,7 +155,6 @@ ACCOUNT_VALUES |= {
             "ends": TIME,
         }
     ],
-    "may_set_up": True,
     "rules": [text("Sessions end after {count} minutes without use.", count="43200")],
     "features": [{"name": "Kaffeehausgroßhandelspartnerprogramm", "limit": text("Up to {count}", count="10000")}],
 }

@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from postern.identity.customers.social import ISSUERS, WITHOUT_ID_TOKENS, endpoints_of
+from postern.identity.customers.social import ISSUERS, WITHOUT_ID_TOKENS, endpoints_of, is_email_verified
 from tests.identity.customers.conftest import new_address
 from tests.identity.customers.test_providers import REDIRECT_URL, ProviderBrowser, provider, put, query_of, settings
 
@@ -29,6 +29,17 @@ async def browser_of(auth, provider, kind, **fields):
 def token_request(provider):
     """Form and headers of the last request to a token endpoint."""
     return next((form, headers) for path, form, headers in reversed(provider.requests) if path.endswith("token"))
+
+
+def test_google_is_known_by_the_issuer_of_its_tokens():
+    """The kind OIDC with Google's issuer is no way around the rule."""
+    for issuer in ("https://accounts.google.com", "accounts.google.com"):
+        token = {"iss": issuer, "email": "ada@example.com", "email_verified": True}
+        assert not is_email_verified("OIDC", token, token)
+        assert is_email_verified("OIDC", token, {**token, "hd": "example.com"})
+        assert is_email_verified("OIDC", token, {**token, "email": "ada@googlemail.com"})
+    other = {"iss": "https://id.example.com", "email": "ada@example.com", "email_verified": True}
+    assert is_email_verified("OIDC", other, other)
 
 
 async def test_google(auth, provider):

@@ -141,6 +141,14 @@ async def test_the_document_is_fetched_again_when_its_time_has_passed(publisher,
     assert publisher.fetches == 2
     (client,) = (await provider.project.developer.get("/oauth-clients")).json()
     assert (client["name"], client["redirectUris"]) == ("Notes again", [other])
+    # What a developer has chosen stays while the document says nothing.
+    chosen = {"idTokenSigningAlg": "ES256"}
+    assert (await provider.project.developer.patch(f"/oauth-clients/{client['id']}", chosen)).status_code == 200
+    clock.move(timedelta(minutes=6))
+    assert (await provider.browser().authorize(redirect_uri=other)).status_code == 302
+    assert publisher.fetches == 3
+    (client,) = (await provider.project.developer.get("/oauth-clients")).json()
+    assert client["idTokenSigningAlg"] == "ES256"
     # For a while, it is used although it cannot be fetched again.
     publisher.publish(status=503)
     clock.move(timedelta(hours=23))

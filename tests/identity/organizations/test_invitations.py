@@ -386,11 +386,11 @@ async def test_the_page_and_the_mail_say_who_invites_as_what_and_until_when(auth
     email = new_address()
     invitation = (await invite(directory, acme, email, role="PURCHASER", invitedByEndUserId=inviter["id"])).json()
     mail = (await auth.mails(email))[-1]
-    assert "Jan Petersen invites you to join Acme on Northwind as Purchaser." in mail["text"]
+    assert f"Jan Petersen ({inviter['email']}) invites you to join Acme on Northwind as Purchaser." in mail["text"]
     path = f"/projects/{directory.project.id}/auth/pages/invitation"
     token = await token_for(auth, email)
     page = lxml.html.fromstring((await stranger.get(f"{path}?token={token}&lang=en")).text)
-    assert page.findtext(".//h1").strip() == "Jan Petersen invites you to Acme"
+    assert page.findtext(".//h1").strip() == f"Jan Petersen ({inviter['email']}) invites you to Acme"
     facts = dict(zip(*([node.text for node in page.iterfind(f".//{tag}")] for tag in ("dt", "dd")), strict=True))
     assert (facts["You join as"], facts["Sent to"]) == ("Purchaser", email)
     assert str((clock() + timedelta(days=7)).year) in facts["Valid until"]
@@ -421,14 +421,25 @@ async def test_an_accepted_or_foreign_invitation_cannot_be_declined(auth, direct
 
 @pytest.mark.parametrize(
     ("name", "shown"),
-    [(None, "address"), ("Win at casino.example", "address"), ("J. R. Petersen", "J. R. Petersen"), ("", "address")],
+    [
+        (None, ""),
+        ("", ""),
+        ("J. R. Petersen", "J. R. Petersen "),
+        ("Win at casino.example", ""),
+        ("Acme: log in at acme-support-1.com", ""),
+        ("x.com", ""),
+        ("evil\u3002com", ""),
+        ("Call 0800 123456", ""),
+        ("Jan\u202enasreteP", ""),
+        ("Petersen " * 9, ""),
+    ],
 )
 async def test_the_name_of_the_inviter_is_no_link(auth, directory, name, shown):
     acme = await directory.organization("Acme")
     inviter = await directory.member(acme, "OWNER", **({"name": name} if name else {}))
     email = new_address()
     await invite(directory, acme, email, invitedByEndUserId=inviter["id"])
-    expected = inviter["email"] if shown == "address" else shown
+    expected = f"{shown}({inviter['email']})" if shown else inviter["email"]
     assert f"{expected} invites you to join Acme" in (await auth.mails(email))[-1]["text"]
 
 

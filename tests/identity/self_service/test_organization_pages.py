@@ -2,7 +2,7 @@
 
 import html
 import re
-from datetime import datetime, timedelta
+from datetime import datetime
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -198,42 +198,6 @@ async def test_connections_are_shown_with_kind_domain_state_and_certificate(auth
     assert f"Entra SAML, {domain}: Not ready yet The certificate ends {format_moment('en', ends)}" in shown
     assert f"Okta OpenID Connect, {domain}: Not ready yet" in shown
     assert shown.count("The certificate ends") == 1, "an OpenID connection has no certificate"
-
-
-async def test_an_owner_gets_a_setup_link(auth, acme, clock):
-    organization, browsers = acme
-    page = await entered(browsers["OWNER"], organization)
-    browser = browsers["OWNER"][1]
-    begun = await browser.submit(page, "/setup")
-    assert (begun.response.status_code, "setup" in str(begun.response.url)) == (200, True), begun.text
-    assert any("token" in field.get("name", "") for field in begun.inputs)
-    links = (await auth.project.client.get(f"/b2b/organizations/{organization['id']}/setup-links")).json()
-    assert [(link["steps"], link["status"]) for link in links] == [(["DOMAIN", "SSO"], "PENDING")]
-    # Whoever controls the identity provider can sign in as an owner.
-    page = await entered(browsers["ADMIN"], organization)
-    assert "An owner of the organization can set it up or change it." in section_of(page, "sign-in")
-    await entered(browsers["MEMBER"], organization)
-    for role in ("ADMIN", "MEMBER"):
-        token = (await browsers[role][1].open("account")).hidden()["formToken"]
-        body = urlencode({"formToken": token})
-        path = f"/{path_of(organization, '/setup')}"
-        assert (await browsers[role][1].send("POST", path, content=body, headers=FORM)).status_code == 403, role
-    clock.move(timedelta(hours=2))
-    stale = await browser.submit(await browser.open(path_of(organization)), "/setup")
-    assert stale.response.status_code == 403
-    links = (await auth.project.client.get(f"/b2b/organizations/{organization['id']}/setup-links")).json()
-    assert len(links) == 1, "a refused form creates nothing"
-
-
-async def test_setup_links_of_a_page_have_a_limit(auth, acme):
-    organization, browsers = acme
-    page = await entered(browsers["OWNER"], organization)
-    browser = browsers["OWNER"][1]
-    path = f"/b2b/organizations/{organization['id']}/setup-links"
-    for _ in range(10):
-        assert (await auth.project.client.post(path, {"steps": ["DOMAIN"]})).status_code == 201
-    refused = await browser.submit(page, "/setup")
-    assert problem_of(refused) == "Too many setup links of this organization are open. Try again tomorrow."
 
 
 async def test_roles_are_shown_with_what_they_permit(auth, acme):
