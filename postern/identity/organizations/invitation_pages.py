@@ -15,20 +15,23 @@ from postern.identity.customers.rules import caller_for, is_banned
 from postern.identity.customers.sign_in import project_of_call
 from postern.identity.organizations import invitation_store
 from postern.identity.organizations.invitations import (
+    invitation_of_token,
     join_by_invitation,
     lock_invitation,
     require_action_allowed,
     require_invitation_with_token,
+    revoke_locked,
 )
 from postern.identity.organizations.mails import inviter_name, is_test_invitation
 from postern.identity.organizations.model import (
     InvitationClosed,
     OrganizationInvitationMissing,
+    OrganizationInvitationRow,
     OrganizationMissing,
     OrganizationSuspended,
 )
 from postern.identity.organizations.operations import lock_organization, require_organization
-from postern.identity.organizations.rules import read_invitation_token
+from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.problems import Problem
@@ -51,10 +54,7 @@ async def invitation_page(call: Call, token: str = "") -> HttpResponse:
     """Show the hosted page of an invitation: who invites, to which organization, as what and until when, and buttons to
     accept and to decline."""
     try:
-        row = await invitation_store.get_invitation(
-            call.db, project_id=call.project_id, id=read_invitation_token(token)
-        )
-        row = require_invitation_with_token(call, row, token)
+        row = await invitation_of_token(call.db, call, token)
         organization = await require_organization(call.db, call, row.organization_id)
     except (OrganizationInvitationMissing, OrganizationMissing):
         message = PROBLEM_TEXTS["invitation_missing"]
@@ -118,16 +118,19 @@ async def accept_invitation_by_page(call: Call, request: RawRequest) -> HttpResp
     return await hosted_page(call, "notice.html", None, heading=name, message=message)
 
 
+async def _invitation_and_call(tx: Transaction, call: Call, token: str) -> tuple[OrganizationInvitationRow, Call]:
+    """The invitation with this token, and the call, in TEST if a TEST key made the invitation."""
+    invitation = await invitation_of_token(tx, call, token)
+    if await is_test_invitation(tx, call.project_id, invitation.id):
+        call = replace(call, caller=replace(call.caller, environment="TEST"))
+    return invitation, call
+
+
 async def _accept(call: Call, token: str) -> str:
     """Accept an invitation by its token, without a session. Returns the name of the organization."""
     project = await project_of_call(call)
     async with call.db.transaction() as tx:
-        invitation = await invitation_store.get_invitation(
-            tx, project_id=call.project_id, id=read_invitation_token(token)
-        )
-        invitation = require_invitation_with_token(call, invitation, token)
-        if await is_test_invitation(tx, call.project_id, invitation.id):
-            call = replace(call, caller=replace(call.caller, environment="TEST"))
+        invitation, call = await _invitation_and_call(tx, call, token)
         # Lock the customer before the organization, as all other transactions do, to avoid deadlocks.
         customer = await find_or_create_verified(tx, call, project, invitation.email, invitation.email_key)
         if is_banned(customer, call.now):
@@ -153,16 +156,9 @@ async def _accept(call: Call, token: str) -> str:
 async def _decline(call: Call, token: str) -> str:
     """Decline an invitation by its token, which revokes it. Returns the name of the organization."""
     async with call.db.transaction() as tx:
-        invitation = await invitation_store.get_invitation(
-            tx, project_id=call.project_id, id=read_invitation_token(token)
-        )
-        invitation = require_invitation_with_token(call, invitation, token)
-        if await is_test_invitation(tx, call.project_id, invitation.id):
-            call = replace(call, caller=replace(call.caller, environment="TEST"))
+        invitation, call = await _invitation_and_call(tx, call, token)
         organization = await lock_organization(tx, call, invitation.organization_id)
         row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
         require_invitation_with_token(call, row, token)
-        require_action_allowed(row, call, "REVOKE")
-        await invitation_store.revoke_invitation(tx, project_id=call.project_id, id=row.id, now=call.now)
-        await events.record(tx, call, "invitation.revoked", row.id, organizationId=str(organization.id), role=row.role)
+        await revoke_locked(tx, call, row)
         return organization.name

@@ -182,9 +182,7 @@ async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UU
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, id)
         row = await lock_invitation(tx, call, id, invitation_id)
-        require_action_allowed(row, call, "REVOKE")
-        row = await invitation_store.revoke_invitation(tx, project_id=call.project_id, id=invitation_id, now=call.now)
-        await events.record(tx, call, "invitation.revoked", row.id, organizationId=str(id), role=row.role)
+        row = await revoke_locked(tx, call, row)
         await audit.record(tx, call, "invitation.revoked", "Invitation", row.id, organizationId=id)
     return _as_view(row, call)
 
@@ -198,10 +196,7 @@ async def revoke_organization_invitation(call: Call, id: UUID, invitation_id: UU
 async def preview_invitation(call: Call, data: InvitationToken) -> InvitationPreview:
     """Get the organization and address of an invitation, for a page that asks the visitor to sign up or sign in before
     accepting."""
-    row = await invitation_store.get_invitation(
-        call.db, project_id=call.project_id, id=read_invitation_token(data.token)
-    )
-    row = require_invitation_with_token(call, row, data.token)
+    row = await invitation_of_token(call.db, call, data.token)
     organization = await require_organization(call.db, call, row.organization_id)
     return build_view(InvitationPreview, row, organization=ref_of(organization), status=row.status_at(call.now))
 
@@ -231,10 +226,7 @@ async def accept_invitation(call: Call, data: InvitationToken) -> AcceptedInvita
     """
     async with call.db.transaction() as tx:
         customer = await lock_calling_customer(tx, call)
-        invitation = await invitation_store.get_invitation(
-            tx, project_id=call.project_id, id=read_invitation_token(data.token)
-        )
-        invitation = require_invitation_with_token(call, invitation, data.token)
+        invitation = await invitation_of_token(tx, call, data.token)
         organization = await lock_organization(tx, call, invitation.organization_id)
         row = await lock_invitation(tx, call, invitation.organization_id, invitation.id)
         if not await is_address_of(tx, call, customer, row.email_key):
@@ -347,6 +339,21 @@ def require_action_allowed(row: OrganizationInvitationRow, call: Call, action: I
     status = row.status_at(call.now)
     if NEXT_INVITATION_STATUS[status, action] is None:
         raise InvitationClosed(f"This invitation is {status}.")
+
+
+async def revoke_locked(tx: Transaction, call: Call, row: OrganizationInvitationRow) -> OrganizationInvitationRow:
+    """Revoke a locked invitation and record the event. Raises InvitationClosed if it was accepted or revoked."""
+    require_action_allowed(row, call, "REVOKE")
+    row = await invitation_store.revoke_invitation(tx, project_id=call.project_id, id=row.id, now=call.now)
+    details = {"organizationId": str(row.organization_id), "role": row.role}
+    await events.record(tx, call, "invitation.revoked", row.id, **details)
+    return row
+
+
+async def invitation_of_token(db: Queries, call: Call, token: str) -> OrganizationInvitationRow:
+    """The invitation with this token. Raises OrganizationInvitationMissing if this is not its latest token."""
+    row = await invitation_store.get_invitation(db, project_id=call.project_id, id=read_invitation_token(token))
+    return require_invitation_with_token(call, row, token)
 
 
 def require_invitation_with_token(
