@@ -4,23 +4,15 @@ A name is served while it is below a VERIFIED domain of its project. It is in UR
 server obtains certificates, once it has one for the name.
 """
 
-import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from uuid import UUID
 
-import structlog
-from psycopg import Error as PsycopgError
-from psycopg_pool import PoolTimeout
-
 from postern.messaging.certificates import store
+from postern.messaging.certificates.reloading import keep_calling
 
 if TYPE_CHECKING:
     from postern.world import World
-
-log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
-RELOAD_SECONDS: Final = 5.0
-"""The interval at which processes read the names: a change takes effect within this time."""
 
 
 class PagesDomains:
@@ -45,12 +37,7 @@ class PagesDomains:
 
     async def keep_reloading(self) -> None:
         """Call `reload` every RELOAD_SECONDS, until cancelled."""
-        while True:
-            try:
-                await self.reload()
-            except (PsycopgError, PoolTimeout) as error:
-                log.warning("pages_domains_not_reloaded", error=str(error).strip())
-            await asyncio.sleep(RELOAD_SECONDS)
+        await keep_calling(self.reload, "pages_domains_not_reloaded")
 
     def name_of(self, project_id: UUID) -> str | None:
         """The host name in the URLs of a project's hosted pages; None if that is the host of this server."""

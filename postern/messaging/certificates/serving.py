@@ -11,12 +11,11 @@ from uuid import UUID
 
 import structlog
 from cryptography.hazmat.primitives.asymmetric import ec
-from psycopg import OperationalError
-from psycopg_pool import PoolTimeout
 
 from postern.messaging.certificates import store
 from postern.messaging.certificates.authority import key_context
 from postern.messaging.certificates.model import CERTIFICATES_LIMIT, ServedCertificate
+from postern.messaging.certificates.reloading import keep_calling
 from postern.protocols.self_signed import private_key_pem, self_signed
 from postern.security.secrets import SealBroken
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from postern.world import World
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
-RELOAD_SECONDS: Final = 5.0
-"""The interval between searches for new certificates."""
 LOADED_AT_ONCE: Final = 100
 """Maximum number of certificates that one query reads."""
 PIPE_BYTES: Final = 49_152
@@ -70,12 +67,7 @@ class ServedCertificates:
 
     async def keep_reloading(self) -> None:
         """Call `reload` every RELOAD_SECONDS, until cancelled."""
-        while True:
-            try:
-                await self.reload()
-            except (OperationalError, PoolTimeout) as error:
-                log.warning("certificates_not_reloaded", error=str(error).strip())
-            await asyncio.sleep(RELOAD_SECONDS)
+        await keep_calling(self.reload, "certificates_not_reloaded")
 
     def _load_all(self, rows: list[ServedCertificate]) -> list[ssl.SSLContext | None]:
         return [self._load(row) for row in rows]

@@ -12,7 +12,7 @@ import pytest
 
 from postern.cli.mail_servers import MailServers
 from postern.kernel.http import https_listener
-from postern.messaging.certificates import serving
+from postern.messaging.certificates import reloading
 from postern.messaging.certificates.work import plan_certificates
 from tests.conftest import Client
 from tests.messaging.certificates.conftest import HOST
@@ -94,7 +94,7 @@ async def test_requests_without_tls_are_redirected_or_refused(app, world):
 
 
 async def test_smtp_uses_a_new_certificate_without_a_restart(world, pebble, server, run_due_work, monkeypatch):
-    monkeypatch.setattr(serving, "RELOAD_SECONDS", 0.1)
+    monkeypatch.setattr(reloading, "RELOAD_SECONDS", 0.1)
     world.settings = msgspec.structs.replace(
         world.settings, submissions_port=465, inbound_port=25, mx_host=f"mx.{HOST}"
     )
