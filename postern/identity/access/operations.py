@@ -353,11 +353,9 @@ async def role_named(db: Queries, project_id: UUID, key: str) -> ShownRole:
     if key in SYSTEM_ROLES:
         return ShownRole(name=key.capitalize(), description="")
     row = await store.role(db, project_id=project_id, key=key)
-    return (
-        ShownRole(name=key, description="")
-        if row is None
-        else ShownRole(name=row.name, description=row.description or "")
-    )
+    if row is None:
+        return ShownRole(name=key, description="")
+    return ShownRole(name=row.name, description=row.description or "")
 
 
 async def role_keys(db: Queries, project_id: UUID, scope: Scope) -> set[str]:

@@ -193,9 +193,10 @@ def is_email_verified(kind: str, claims: dict[str, Any], token_claims: dict[str,
     if kind == "GOOGLE" or token_claims.get("iss") in GOOGLE_ISSUERS:
         # The claims of the ID token are about one address, and those of UserInfo may be about another one.
         email, hosted_domain = token_claims.get("email"), token_claims.get("hd")
-        is_own = isinstance(email, str) and email.lower().endswith(GOOGLE_MAILBOXES)
-        is_hosted = isinstance(email, str) and isinstance(hosted_domain, str) and hosted_domain != ""
-        return is_said and (is_own or is_hosted)
+        if not isinstance(email, str):
+            return False
+        is_hosted = isinstance(hosted_domain, str) and hosted_domain != ""
+        return is_said and (is_hosted or email.lower().endswith(GOOGLE_MAILBOXES))
     return is_said
 
 

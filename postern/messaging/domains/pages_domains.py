@@ -24,7 +24,7 @@ async def claim_pages_domain(tx: Transaction, call: Call, text: str) -> str:
         name = parse_domain(text)
     except Invalid:
         message = f"{text!r} is not a host name such as login.example.com."
-        raise Invalid.at(projects.PAGES_DOMAIN_PATH, message, "invalid_domain") from None
+        raise Invalid.at(path, message, "invalid_domain") from None
     _, _, parent = name.partition(".")
     if name in _own_hosts(call.world.settings):
         raise Invalid.at(path, f"{name} is a name of this server.", "not_allowed")
@@ -35,9 +35,7 @@ async def claim_pages_domain(tx: Transaction, call: Call, text: str) -> str:
     if await store.is_tracking_domain(tx, name=name) or (
         label == TRACKING_LABEL and await store.has_tracking_record(tx, domain=parent)
     ):
-        raise Invalid.at(
-            projects.PAGES_DOMAIN_PATH, f"{name} is the host of tracking links; choose another name.", "taken"
-        )
+        raise Invalid.at(path, f"{name} is the host of tracking links; choose another name.", "taken")
     holder = await projects.project_of_pages_domain(tx, name)
     if holder is not None and holder != call.project_id:
         if await store.has_verified_domain(tx, project_id=holder, names=name_and_parents(parent)):
