@@ -45,7 +45,8 @@ class ServedCertificates:
         self._versions: dict[str, tuple[UUID, datetime]] = {}
         self._contexts: dict[str, ssl.SSLContext] = {}
         self.context = new_context(*temporary_certificate(default_name, world.clock()))
-        """The context of the listener. It stays the same object when certificates change."""
+        """The context of the listener. It is never changed: a handshake in the moment between its new certificate and
+        the key of it would fail."""
         self.context.sni_callback = self._select
 
     async def reload(self) -> None:
@@ -75,13 +76,10 @@ class ServedCertificates:
     def _load(self, row: ServedCertificate) -> ssl.SSLContext | None:
         try:
             key = self._world.secrets.open(row.private_key, key_context(row.id))
-            context = new_context(row.chain.encode(), key)
-            if row.name == self._default_name:
-                load_chain(self.context, row.chain.encode(), key)
+            return new_context(row.chain.encode(), key)
         except (SealBroken, ValueError, OSError) as error:
             log.exception("certificate_not_loaded", name=row.name, error=str(error))
             return None
-        return context
 
     def _select(self, connection: ssl.SSLObject, name: str | None, _context: ssl.SSLContext) -> int | None:
         """The SNI callback, which `ssl` calls during a handshake: set the context of the requested name.
@@ -89,11 +87,11 @@ class ServedCertificates:
         Returns the alert to send, or None to continue.
         """
         name = (name or self._default_name).rstrip(".").lower()
-        context = self._contexts.get(name)
+        if self._strict and name != self._default_name and name not in self._contexts:
+            return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
+        context = self._contexts.get(name) or self._contexts.get(self._default_name)
         if context is not None:
             connection.context = context
-        elif self._strict and name != self._default_name:
-            return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
         return None
 
 
