@@ -690,9 +690,9 @@ test("every tab holds", async ({ signedIn: page }) => {
   for (const [tab, text] of shown) {
     await page.goto(path(tab));
     await expect(page.locator("#main").getByText(text).first()).toBeVisible();
+    await expectHolds(page, `access ${tab || "settings"}`);
     for (const each of await page.locator("[data-field]").all())
       settings.add(((await each.getAttribute("data-field")) ?? "").replace(/^pageTexts\/\w+/, "pageTexts"));
-    await expectHolds(page, `access ${tab || "settings"}`);
   }
   // Each of the settings is in a form. Texts are those of one language at a time.
   expect([...settings].sort()).toEqual(

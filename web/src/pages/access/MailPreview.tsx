@@ -46,7 +46,11 @@ export function MailPreview({
   return (
     <section className="rendered" aria-label={m.access_preview()}>
       <header className="sechead">
-        <h3 className="cut">{query.data?.subject}</h3>
+        {query.isLoading ? (
+          <i className="skel" style={{ width: 220 }} />
+        ) : (
+          <h3 className="cut">{query.data?.subject || m.access_preview()}</h3>
+        )}
         <div className="acts">
           <Views view={view} onView={setView} />
         </div>

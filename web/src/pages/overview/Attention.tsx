@@ -31,16 +31,7 @@ const QUOTED = 140;
 const SHOWN = 4;
 
 /** What a person should look at, the worst first. What could not be read is said instead of left out. */
-export function Attention({
-  projectId,
-  range,
-  onTransport,
-}: {
-  projectId: string;
-  range: Range;
-  /** Explain how mail leaves the server. */
-  onTransport: () => void;
-}) {
+export function useAttention(projectId: string, range: Range) {
   const profile = useProfile();
   const project = useProject();
   const mail = useQuery(mailQuery(projectId, range));
@@ -52,9 +43,6 @@ export function Attention({
   const recent = useQuery(recentQuery(projectId));
   const captured = useQuery(capturedQuery(projectId));
   const passkeys = useQuery({ ...passkeysQuery, enabled: profile.role === "OWNER" && !profile.mfaEnabledAt });
-  const sources = [waiting, domains, webhooks, recent];
-  const unread = sources.filter((each) => each.isError && !each.data);
-  const loading = sources.some((each) => each.isPending);
   const findings = findingsOf({
     profile,
     project,
@@ -68,6 +56,25 @@ export function Attention({
     counts: mail.data && sumOf(mail.data.days),
     seen: transportSeen(recent.data?.data ?? [], captured.data),
   });
+  return {
+    findings,
+    unread: [waiting, domains, webhooks, recent].filter((each) => each.isError && !each.data),
+    loading: [mail, failed, waiting, domains, webhooks, recent, captured, passkeys].some((each) => each.isLoading),
+  };
+}
+
+/** The list of `useAttention`. */
+export function Attention({
+  projectId,
+  findings,
+  unread,
+  loading,
+  onTransport,
+}: ReturnType<typeof useAttention> & {
+  projectId: string;
+  /** Explain how mail leaves the server. */
+  onTransport: () => void;
+}) {
   const [all, setAll] = useState(false);
   const shown = all || findings.length <= SHOWN + 1 ? findings : findings.slice(0, SHOWN);
   return (

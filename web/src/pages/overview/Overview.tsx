@@ -13,7 +13,7 @@ import { useProjectId } from "../../session/profile";
 import { queries } from "../../session/queries";
 import { api, messageOf } from "../../session/server";
 import { useTour } from "../../tour/state";
-import { Attention } from "./Attention";
+import { Attention, useAttention } from "./Attention";
 import { FirstSteps, type Step, StepDialog, useSteps, useStepsHidden } from "./FirstSteps";
 import { MailSection } from "./MailSection";
 import { Onboarding } from "./Onboarding";
@@ -60,6 +60,10 @@ const LIVE_MS = 3_000;
 function Numbers({ projectId }: { projectId: string }) {
   const { range = DEFAULT_RANGE } = useOverviewSearch();
   const period = useQuery(mailQuery(projectId, range)).data?.period ?? periodOf(range);
+  const attention = useAttention(projectId, range);
+  // What is below the list comes with it: it would jump by every line of the list that arrives.
+  const [listed, setListed] = useState(false);
+  if (!listed && !attention.loading) setListed(true);
   const steps = useSteps(projectId);
   const [hidden, hide] = useStepsHidden(projectId);
   const [step, setStep] = useState<Step>();
@@ -76,7 +80,7 @@ function Numbers({ projectId }: { projectId: string }) {
     path: `/projects/${projectId}/analytics/time-series${queryString(period)}`,
   });
   return (
-    <main id="main" className="page overview">
+    <main id="main" className="page overview" aria-busy={!listed}>
       <div className="head">
         <h1>{m.overview()}</h1>
         <div className="acts">
@@ -94,7 +98,7 @@ function Numbers({ projectId }: { projectId: string }) {
         </div>
       </div>
       <div className="split top">
-        <Attention projectId={projectId} range={range} onTransport={() => setStep("transport")} />
+        <Attention {...attention} projectId={projectId} onTransport={() => setStep("transport")} />
         {showSteps && <FirstSteps steps={steps} onStep={setStep} onHide={hide} />}
       </div>
       <MailSection projectId={projectId} range={range} />
