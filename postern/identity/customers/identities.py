@@ -8,14 +8,14 @@ sign-in methods and sessions of that customer, because another person may have r
 from typing import Any
 from uuid import UUID
 
-from postern.identity.customers import mailer, rules, store
+from postern.identity.customers import mailer, provider_store, rules, store
 from postern.identity.customers.address_proofs import register_customer, verify_address
 from postern.identity.customers.model import CustomerRow, CustomerSignUpClosed, IdentityKey
 from postern.identity.customers.operations import require_customer, set_primary_email
 from postern.identity.customers.requirements import is_sign_up_open
 from postern.identity.hooks import calling as hooks
 from postern.identity.hooks.model import SignUpAnswer
-from postern.kernel.database.statements import Transaction
+from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Conflict, Problem
 from postern.kernel.values import new_id
@@ -192,9 +192,16 @@ async def record_linked_identity(
 ) -> None:
     """Record the event that an account was linked to an existing customer, and notify the customer by mail."""
     await events.record(tx, call, "customer.linked", customer.id, provider=identity.provider, mergedCustomerId=None)
+    name = await provider_name(tx, call.project_id, identity.provider)
     await mailer.notify(
-        tx, call, project, customer, "IDENTITY_CHANGED", change=text("{sign_in} was added", sign_in=identity.provider)
+        tx, call, project, customer, "IDENTITY_CHANGED", change=text("{sign_in} was added", sign_in=name)
     )
+
+
+async def provider_name(db: Queries, project_id: UUID, key: str) -> str:
+    """The name of the project's provider with this key; the key, if the provider does not exist any more."""
+    row = await provider_store.provider(db, project_id=project_id, key=key)
+    return key if row is None else row.name
 
 
 async def link_identity(tx: Transaction, call: Call, customer: CustomerRow, identity: ExternalIdentity) -> CustomerRow:

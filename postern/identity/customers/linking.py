@@ -21,6 +21,7 @@ from postern.identity.customers.identities import (
     IdentityTaken,
     OtherAccountLinked,
     link_identity,
+    provider_name,
     record_linked_identity,
 )
 from postern.identity.customers.model import CUSTOMER, PROVIDER_LIFE, CustomerRow, NotFresh, Token, Url
@@ -165,9 +166,9 @@ async def unlink_identity(call: Call, key: str) -> None:
         await store.delete_identities(tx, project_id=call.project_id, customer_id=customer.id, provider=key)
         await store.refresh_providers(tx, project_id=call.project_id, id=customer.id)
         await events.record(tx, call, "customer.unlinked", customer.id, provider=key)
-        await mailer.notify(
-            tx, call, project, customer, "IDENTITY_CHANGED", change=text("{sign_in} was removed", sign_in=key)
-        )
+        name = await provider_name(tx, call.project_id, key)
+        change = text("{sign_in} was removed", sign_in=name)
+        await mailer.notify(tx, call, project, customer, "IDENTITY_CHANGED", change=change)
 
 
 async def _link(

@@ -237,12 +237,6 @@ async def list_providers(call: Call) -> list[SignInProvider]:
     return [_provider_view(call, row) for row in rows]
 
 
-async def provider_name(call: Call, key: str) -> str:
-    """The name of the project's provider with this key; the key, if the provider does not exist any more."""
-    row = await provider_store.provider(call.db, project_id=call.project_id, key=key)
-    return key if row is None else row.name
-
-
 @put(
     "/projects/{project_id}/auth/providers/{key}",
     needs="projects:write",

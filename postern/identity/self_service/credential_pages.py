@@ -7,10 +7,11 @@ from uuid import UUID
 import msgspec
 
 from postern.identity.customers import addresses, credentials, linking, passkeys, totp
+from postern.identity.customers.identities import provider_name
 from postern.identity.customers.mailed_challenges import CodeVerification, EmailOnly
 from postern.identity.customers.model import AddressMissing
 from postern.identity.customers.pages import FirstCodeWrong, credential_of
-from postern.identity.customers.providers import RESERVED_KEYS, provider_name
+from postern.identity.customers.providers import RESERVED_KEYS
 from postern.identity.customers.rules import account_link_url
 from postern.identity.customers.sessions import require_fresh
 from postern.identity.customers.sign_in import ATTEMPTS
@@ -518,7 +519,9 @@ async def connect_by_page(call: Call, request: RawRequest, key: str) -> HttpResp
         started = await linking.begin_identity_link(visit.call, key, body)
         # Not a redirect: browsers check a redirect after a form against its `form-action`, which does not list the
         # provider.
-        return await visit.shown("account-onwards.html", url=started.url, provider=await provider_name(call, key))
+        return await visit.shown(
+            "account-onwards.html", url=started.url, provider=await provider_name(call.db, call.project_id, key)
+        )
 
     return await submit(call, request, "account", act, _back_to_account)
 
@@ -572,7 +575,7 @@ def _disconnect(key: str) -> Callable[..., Awaitable[HttpResponse]]:
         if key in RESERVED_KEYS or key not in visit.customer.providers:
             raise linking.IdentityMissing
         form = form_values(
-            text("Disconnect {provider}?", provider=await provider_name(visit.call, key)),
+            text("Disconnect {provider}?", provider=await provider_name(visit.call.db, visit.call.project_id, key)),
             visit.url(f"account/identities/{key}/disconnect"),
             text("Disconnect"),
             paragraphs=[text("You can no longer sign in with it.")],

@@ -265,7 +265,7 @@ async def test_a_verified_address_links_to_the_customer_with_it(provider_browser
     assert (await auth.sign_in(address)).status_code == 200
     notices = [mail["text"] for mail in await auth.mails(address) if mail["subject"].startswith("How you sign in")]
     assert len(notices) == 1
-    assert "ACME was added" in notices[0]
+    assert "Acme was added" in notices[0]
     await provider_browser.sign_in(email=address, email_verified=verified)
     assert len([mail for mail in await auth.mails(address) if mail["subject"].startswith("How you sign in")]) == 1
 
