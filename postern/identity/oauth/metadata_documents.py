@@ -25,7 +25,6 @@ from postern.identity.oauth.rules import (
     check_outbound_url,
     client_algorithms,
     client_row_id,
-    host_in,
     unregistered_networks,
 )
 from postern.kernel.database.statements import Jsonb
@@ -36,6 +35,7 @@ from postern.kernel.outbound.client import OutboundRefused, OutboundResponse
 from postern.kernel.outbound.ssrf import AddressRefused, OutboundUrl, read_target
 from postern.kernel.untrusted_json import JsonRefused, read_untrusted_json
 from postern.kernel.values import Moment
+from postern.messaging.certificates.pages_domains import is_own_host
 from postern.platform.projects import operations as projects
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -156,7 +156,7 @@ def _check_url(call: Call, url: str) -> OutboundUrl:
         raise refuse("it has no path")
     if any(segment in (".", "..") for segment in parts.path.split("/")):
         raise refuse("its path has segments with dots only")
-    if target.host not in LOOPBACK_HOSTS and host_in(url) == host_in(call.world.settings.public_url):
+    if target.host not in LOOPBACK_HOSTS and is_own_host(call.world, target.host):
         raise refuse("no client is at the host of this server")
     return target
 

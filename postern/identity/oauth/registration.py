@@ -47,7 +47,7 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit, TooManyRequests, network_of
 from postern.kernel.outbound.ssrf import AddressRefused
 from postern.kernel.values import DisplayName, Moment, Record, new_id
-from postern.messaging.certificates.pages_domains import pages_base_url
+from postern.messaging.certificates.pages_domains import is_own_host
 from postern.platform.audit import operations as audit
 from postern.platform.projects import operations as projects
 from postern.protocols.oidc.dpop import ALGORITHMS
@@ -249,14 +249,13 @@ async def client_row(
         created_at=call.now,
         updated_at=call.now,
     )
-    own_host = host_in(call.world.settings.public_url)
-    own_hosts = (own_host, host_in(pages_base_url(call.world, call.project_id)))
     for uri in row.redirect_uris:
         try:
             check_redirect_uri(uri, row.type, "/redirect_uris")
         except Invalid as problem:
             raise OAuthError("invalid_redirect_uri", problem.errors[0].message) from None
-        if own_host not in LOOPBACK_HOSTS and host_in(uri) in own_hosts:
+        host = host_in(uri)
+        if host not in LOOPBACK_HOSTS and is_own_host(call.world, host):
             # The consent page would name this server as the place to which the browser goes.
             raise OAuthError("invalid_redirect_uri", "No client is at the host of this server.")
     try:

@@ -30,6 +30,7 @@ from postern.kernel.http.operation import delete, get, patch, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid, require_found
 from postern.kernel.values import Deleted, build_view, fields_set, new_id
+from postern.messaging.certificates.pages_domains import PagesDomains
 from postern.platform.audit import operations as audit
 
 DOT_SEGMENT = re.compile(r"/(\.|%2e){1,2}(/|$)", re.IGNORECASE)
@@ -203,7 +204,8 @@ def _check_identifier(call: Call, identifier: str) -> None:
         raise Invalid.at(path, "Use https; http is possible only for 127.0.0.1, [::1] and localhost.")
     if parts.path == "/":
         raise Invalid.at(path, "Leave out the slash after the host.")
-    if f"{identifier}/".lower().startswith(f"{call.world.settings.public_url}/".lower()):
+    is_below_base = f"{identifier}/".lower().startswith(f"{call.world.settings.public_url}/".lower())
+    if is_below_base or call.world.resources[PagesDomains].is_known(host):
         raise Invalid.at(path, "URLs of this server are audiences of its own tokens.")
 
 

@@ -70,6 +70,12 @@ def pages_base_url(world: "World", project_id: UUID) -> str:
     return f"{base.scheme}://{name}{'' if base.port is None else f':{base.port}'}"
 
 
+def is_own_host(world: "World", host: str) -> bool:
+    """Whether a host name is that of this server, or that of the hosted pages of a project."""
+    host = host.rstrip(".").lower()
+    return host == urlsplit(world.settings.public_url).hostname or world.resources[PagesDomains].is_known(host)
+
+
 def pages_url(world: "World", project_id: UUID) -> str:
     """The URL of a project for the browsers of its customers: `…/projects/{id}`. The hosted pages are below
     `auth/pages`, the OpenID provider below `oauth`."""

@@ -592,9 +592,16 @@ async def _claim_pages_domain(
         name = await call.world.hooks.claim_pages_domain(tx, call, name)
         sign_in = msgspec.structs.replace(settings.sign_in, pages_domain=name)
         settings = msgspec.structs.replace(settings, sign_in=sign_in)
-    if name is not None and settings.tracking_domain is not None and settings.tracking_domain.lower() == name:
+    tracking = None if settings.tracking_domain is None else settings.tracking_domain.lower()
+    if tracking is not None and tracking == name:
         message = "Tracking links and hosted pages need different host names: `pagesDomain` is this name."
         raise Invalid.at("/settings/trackingDomain", message, "taken")
+    if (
+        tracking is not None
+        and settings.tracking_domain != project.settings.tracking_domain
+        and await store.is_pages_domain_of_other(tx, name=tracking, project_id=project.id)
+    ):
+        raise Invalid.at("/settings/trackingDomain", "This name shows the hosted pages of another project.", "taken")
     return settings
 
 

@@ -63,6 +63,14 @@ async def lock_project(tx: Transaction, *, project_id: UUID) -> Project | None: 
 async def update_project(tx: Transaction, *, project_id: UUID, name: str, settings: Jsonb, now: Moment) -> Project: ...
 
 
+# Whether another project has this `pagesDomain`.
+@statement("""
+    select id from projects
+    where settings -> 'signIn' ->> 'pagesDomain' = %(name)s and deleted_at is null and id <> %(project_id)s limit 1
+""")
+async def is_pages_domain_of_other(db: Queries, *, name: str, project_id: UUID) -> bool: ...
+
+
 # The id of the project with this `pagesDomain`, locked, so that it keeps it until the transaction ends.
 @statement("""
     select id from projects where settings -> 'signIn' ->> 'pagesDomain' = %(name)s and deleted_at is null for update

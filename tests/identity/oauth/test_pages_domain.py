@@ -1,10 +1,12 @@
 """The hosted pages and the OpenID provider of a project at a host name of its own (`settings.signIn.pagesDomain`)."""
 
+import asyncio
 import html
 import re
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import httpx
+import lxml.html
 import pytest
 
 from postern.identity.customers.passkeys import relying_party
@@ -16,6 +18,9 @@ from postern.platform.projects.operations import require_project
 from tests.conftest import Client
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.oauth.conftest import CHALLENGE, FORM, ISSUER, REDIRECT_URI, Browser, parameters_of
+from tests.identity.sso.conftest import acme, connected, directory, idp
+
+__all__ = ["acme", "connected", "directory", "idp"]
 
 PORT = urlsplit(ISSUER).port
 
@@ -257,8 +262,58 @@ async def test_only_names_below_a_verified_domain_are_accepted(provider, zone, w
     assert (await change(project, f"a.login.{label}")).status_code == 200
     assert (await change(project, f"a.login.{label}")).status_code == 200, "the own name"
     assert error_of(await change(other, f"A.login.{label}")) == (path, "taken")
+    tracked = await change(other, None, trackingDomain=f"A.login.{label}")
+    assert error_of(tracked) == ("/settings/trackingDomain", "taken")
     assert (await change(project, None)).status_code == 200
     assert (await change(other, f"a.login.{label}")).status_code == 200
+
+
+async def test_of_two_projects_that_set_a_name_at_once_one_gets_it(provider, zone, label, new_project):
+    projects = [provider.project, *[await new_project() for _ in range(3)]]
+    for project in projects:
+        await verified_domain(project, zone, label)
+    answers = await asyncio.gather(*(change(project, f"login.{label}") for project in projects))
+    assert sorted(answer.status_code for answer in answers) == [200, 400, 400, 400]
+    assert {error_of(answer) for answer in answers if answer.status_code != 200} == {
+        ("/settings/signIn/pagesDomain", "taken")
+    }
+    names = [(await project.developer.get("")).json()["settings"]["signIn"]["pagesDomain"] for project in projects]
+    assert sorted(name or "" for name in names) == ["", "", "", f"login.{label}"]
+
+
+async def test_no_app_and_no_api_is_at_the_host(provider, served, new_project):
+    host, _ = served
+    for project in (provider.project, await new_project()):
+        opened = {"clientRegistration": "OPEN", "clientMetadataDocuments": True}
+        assert (await project.developer.patch("", {"settings": {"signIn": opened}})).status_code == 200
+        query = urlencode({**provider.request(), "client_id": f"https://{host}/client.json"})
+        document = await provider.auth.client.get(f"/projects/{project.id}/oauth/authorize?{query}")
+        assert document.status_code == 400
+        assert "no client is at the host of this server" in document.text
+        body = {"redirect_uris": [f"https://{host.upper()}./callback"]}
+        registered = await provider.auth.client.post(f"/projects/{project.id}/oauth/register", body)
+        assert (registered.status_code, registered.json()["error"]) == (400, "invalid_redirect_uri")
+        api = {"identifier": f"https://{host}/mcp", "name": "Notes", "scopes": []}
+        assert error_of(await project.developer.post("/oauth-resources", api))[0] == "/identifier"
+
+
+async def test_single_sign_on_returns_to_the_host(provider, served, connected):
+    host, _ = served
+    address = connected.address()
+    browser = at_host(provider, host)
+    browser.address = address
+    page = await browser.open((await browser.authorize()).headers["location"])
+    onwards = await browser.submit(page, email=address)
+    url = lxml.html.fromstring(onwards.text).xpath("//a/@href")[0]
+    assert url.startswith(f"{ISSUER}/sso/saml/{connected.connection['id']}/login"), "what the identity provider knows"
+    sso = connected.browser()
+    started = await sso.client.get(url)
+    returned = await sso.post(*sso.idp_response(started.headers["location"], address))
+    assert returned.headers["location"].startswith(f"http://{host}:{PORT}/projects/{provider.project.id}/oauth/")
+    consent = await browser.finish(returned)
+    tokens = await provider.exchange(parameters_of(await browser.submit(consent, decision="allow"))["code"])
+    claims = await provider.verified(tokens.json()["id_token"], provider.oauth_client["clientId"])
+    assert claims["email"] == address
 
 
 async def test_a_name_of_the_server_is_refused(provider, zone, world, label, monkeypatch):
