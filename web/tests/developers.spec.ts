@@ -571,7 +571,9 @@ test.describe("in every shape", () => {
     await sendMail(full.client);
     const waiting = () => full.client.webhooks.deliveries.list(hook.id);
     await expect.poll(async () => (await waiting()).data.some((each) => each.attempts > 0)).toBe(true);
-    const [event] = (await full.client.events.list({ type: "email.delivered" })).data;
+    const delivered = () => full.client.events.list({ type: "email.delivered" });
+    await expect.poll(async () => (await delivered()).data.length).toBe(1);
+    const [event] = (await delivered()).data;
     paths = [
       "",
       `/keys/${id}`,
