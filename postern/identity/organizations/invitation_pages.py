@@ -44,7 +44,7 @@ from postern.web.problem_texts import PROBLEM_TEXTS, text_of
 PAGE = "/projects/{project_id}/auth/pages/invitation"
 STATUS_MESSAGES = {
     "ACCEPTED": text("You have accepted this invitation."),
-    "REVOKED": text("This invitation was withdrawn. Ask the person who invited you for a new one."),
+    "REVOKED": text("This invitation was declined or withdrawn. Ask the person who invited you for a new one."),
     "EXPIRED": text("This invitation has expired. Ask the person who invited you for a new one."),
 }
 

@@ -368,7 +368,7 @@ async def test_the_page_of_a_closed_invitation_shows_its_state(auth, directory, 
     token = await token_for(auth, email)
     await directory.project.client.delete(f"{path}/{invitation['id']}")
     page_path = f"/projects/{directory.project.id}/auth/pages/invitation"
-    assert "was withdrawn" in (await stranger.get(f"{page_path}?token={token}")).text
+    assert "was declined or withdrawn" in (await stranger.get(f"{page_path}?token={token}")).text
     refused = await stranger.request("POST", page_path, data={"token": token})
     assert refused.status_code == 409
     unknown = await stranger.get(f"{page_path}?token=nonsense")
@@ -402,6 +402,7 @@ async def test_the_page_and_the_mail_say_who_invites_as_what_and_until_when(auth
     for answer in ({"answer": "decline"}, {}):
         late = await stranger.request("POST", path, data={"token": token, **answer})
         assert late.status_code == 409, "a declined invitation is closed"
+    assert "declined or withdrawn" in (await stranger.get(f"{path}?token={token}&lang=en")).text
     members = (await directory.project.client.get(f"/b2b/organizations/{acme['id']}/members")).json()
     assert [member["email"] for member in members] == [inviter["email"]]
     assert (await invite(directory, acme, email)).status_code == 201, "the address can be invited again"
