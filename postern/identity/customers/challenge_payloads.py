@@ -177,6 +177,9 @@ class ProviderSignIn(Payload, tag="PROVIDER"):
     """The language that the person chose on that page; "" for none."""
     asks_factor: bool = False
     """Whether that page asks for the second factor on a remembered device, too (`factor=ask`)."""
+    callback_url: str = ""
+    """The redirect URI that was sent to the provider, which the token request repeats (RFC 6749 §4.1.3); "" in sign-ins
+    that the release before this one began. The project's host name can change between the two."""
 
 
 class ProvenAccount(Payload, tag="IDENTITY"):

@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from postern.identity.customers import oidc
 from postern.kernel.config import Settings
+from postern.kernel.values import as_id
+from postern.messaging.certificates.pages_domains import PagesDomains
 from tests.identity.customers.conftest import new_address
 from tests.peers.sign_in_provider import lying_provider
 
@@ -268,6 +270,16 @@ async def test_a_verified_address_links_to_the_customer_with_it(provider_browser
     assert "Acme was added" in notices[0]
     await provider_browser.sign_in(email=address, email_verified=verified)
     assert len([mail for mail in await auth.mails(address) if mail["subject"].startswith("How you sign in")]) == 1
+
+
+async def test_a_host_name_that_is_used_meanwhile_does_not_end_a_sign_in(provider_browser, world, monkeypatch):
+    started = await provider_browser.start()
+    names = {as_id(provider_browser.auth.project.id): "login.example.com"}
+    monkeypatch.setattr(world.resources[PagesDomains], "_names", names)
+    provider_browser.provider.claims = {"email": new_address(), "email_verified": True}
+    assert "code" in query_of(await provider_browser.come_back(started))
+    [form] = [form for path, form, _ in provider_browser.provider.requests if path == "/token"]
+    assert form["redirect_uri"] == query_of(started)["redirect_uri"]
 
 
 async def test_pre_hijacking_linking_revokes_earlier_credentials(provider_browser, auth):
