@@ -119,6 +119,7 @@ ACCOUNT: dict[str, Any] = {
     ],
     "offers": dict.fromkeys(("password", "passkey", "delete"), True),
     "has_password": True,
+    "password_changed": "3 March 2025",
     "keys": [dict.fromkeys(("name", "detail", "rename_url", "remove_url"), H)],
     "devices": [
         {**dict.fromkeys(("name", "ip", "used", "end_url"), H), "current": current} for current in (True, False)

@@ -131,6 +131,7 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
             "delete": settings.account_deletion,
         },
         has_password=customer.password_hash is not None,
+        password_changed=visit.moment(customer.password_changed_at),
         factor=visit.moment(customer.mfa_enabled_at),
         codes_left=str(codes_left),
         keys=[

@@ -75,7 +75,8 @@ ACCOUNT_VALUES = {
         for primary, verified in ((True, False), (False, True), (False, False))
     ],
     "offers": dict.fromkeys(("password", "passkey", "delete"), True),
-    "has_password": False,
+    "has_password": True,
+    "password_changed": "31 January 2026 at 12:00 UTC",
     "keys": [{"name": EMAIL, "detail": text("Added {added}", added="2026"), "rename_url": "/x", "remove_url": "/x"}],
     "devices": [
         {**DEVICE, "used": "31 January 2026 at 12:00 UTC", "end_url": "/x", "current": it} for it in (True, False)

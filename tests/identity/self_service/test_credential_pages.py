@@ -96,6 +96,7 @@ async def test_the_password_changes_and_ends_other_sessions(auth, visitor, addre
     assert short.response.status_code == 400
     changed = await visitor.submit(page, "account/password", currentPassword=GOOD, newPassword=NEW)
     assert done_of(changed).startswith("Your password was changed.")
+    assert re.search(r"Changed \d+ \w+ \d{4}", changed.text)
     assert asks_to_sign_in(await phone.open("account"))
     twice = await visitor.submit(page, "account/password", currentPassword=GOOD, newPassword=NEW)
     assert twice.response.status_code == 401
