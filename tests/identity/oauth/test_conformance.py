@@ -3,7 +3,7 @@ them all."""
 
 import html
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
 import jwt
@@ -53,6 +53,44 @@ async def test_unsupported_wishes_are_ignored(first_party):
     assert "address" not in info
 
 
+async def test_each_scope_gives_its_claims_in_the_id_token_and_in_userinfo(first_party):
+    client = await first_party.register(
+        firstParty=True, scopes=["openid", "profile", "email", "phone", "offline_access"]
+    )
+    browser = first_party.browser()
+    code = parameters_of(await browser.signed_in())["code"]
+    id_token = (await first_party.exchange(code)).json()["id_token"]
+    path = f"/customers/{(await first_party.verified(id_token, client['clientId']))['sub']}"
+
+    async def claims(scope):
+        """Those about the customer, which are the same in the ID token and in userinfo."""
+        tokens = await first_party.tokens(browser, scope=scope)
+        token = await first_party.verified(tokens["id_token"], client["clientId"])
+        info = (await first_party.userinfo(tokens["access_token"])).json()
+        assert info.pop("sub") == token["sub"]
+        technical = {"iss", "sub", "iat", "exp", "auth_time", "acr", "amr", "aud", "azp", "sid", "at_hash", "nonce"}
+        assert {name: value for name, value in token.items() if name not in technical} == info
+        return info
+
+    assert (await claims("openid profile phone")).keys() == {"updated_at"}, "what is unknown is left out"
+    change = {"name": "Ada Lovelace", "phone": "+4930901820", "phoneVerified": True}
+    customer = (await first_party.project.client.patch(path, change)).json()
+    changed_at = int(datetime.fromisoformat(customer["updatedAt"]).timestamp())
+    profile = {"name": "Ada Lovelace", "updated_at": changed_at}
+    email = {"email": browser.address, "email_verified": True}
+    phone = {"phone_number": "+4930901820", "phone_number_verified": True}
+    for scope, expected in (
+        ("openid", {}),
+        ("openid profile", profile),
+        ("openid email", email),
+        ("openid phone", phone),
+        ("openid profile email address phone", profile | email | phone),
+    ):
+        assert await claims(scope) == expected, scope
+    await first_party.project.client.patch(path, {"phoneVerified": False})
+    assert (await claims("openid phone"))["phone_number_verified"] is False
+
+
 def response_of(answer, mode):
     """The parameters of an authorization response in this mode."""
     if mode == "query":
@@ -81,11 +119,26 @@ async def test_modules_of_the_basic_plan_by_response_mode(first_party, clock, mo
         name: claims[name] for name in ("sub", "auth_time")
     }
     assert renewed["nonce"] == "client-nonce"
-    assert response_of(await browser.authorize(response_mode=mode, response_type="token"), mode)["error"]
+    for fields, error in (
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"response_type": None}, "invalid_request"),
+        ({"request": "eyJhbGciOiJub25lIn0.e30."}, "request_not_supported"),
+        ({"request_uri": "https://reports.example.com/request"}, "request_uri_not_supported"),
+    ):
+        assert response_of(await browser.authorize(response_mode=mode, **fields), mode)["error"] == error
     assert (await first_party.exchange(first["code"])).json()["error"] == "invalid_grant"
     clock.move(timedelta(seconds=5))
     new = await browser.authorize(response_mode=mode, max_age="1")
     assert "code" in response_of(await browser.sign_in(new), mode)
+    unregistered = await browser.authorize(response_mode=mode, redirect_uri=f"{REDIRECT_URI}/other")
+    assert (unregistered.status_code, REDIRECT_URI in unregistered.text) == (400, False)
+    clock.move(timedelta(seconds=1))
+    wishes = {"ui_locales": "en", "claims_locales": "de", "display": "page", "acr_values": "1 2"}
+    asked = await browser.authorize(response_mode=mode, prompt="login", **wishes)
+    last = response_of(await browser.sign_in(asked), mode)
+    id_token = (await first_party.exchange(last["code"])).json()["id_token"]
+    latest = await first_party.verified(id_token, first_party.oauth_client["clientId"])
+    assert (latest["auth_time"], latest["sub"]) == (int(clock().timestamp()), claims["sub"])
 
 
 async def test_a_code_that_is_used_again_later_revokes_the_tokens(first_party, clock):

@@ -1,11 +1,16 @@
 """RP-initiated logout (OpenID Connect RP-Initiated Logout 1.0)."""
 
+import base64
+import json
 from datetime import timedelta
 from urllib.parse import urlencode
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.identity.oauth.conftest import FORM, REDIRECT_URI, Provider, parameters_of
+from tests.tokens import with_another_end
 
 AFTER = "https://reports.example.com/goodbye"
 
@@ -129,6 +134,36 @@ async def test_only_registered_uris_are_redirected_to(session):
     refused = await browser.client.request("POST", f"{provider.base}/logout/confirm", content=body, headers=FORM)
     assert refused.status_code == 400
     assert "code" in parameters_of(await browser.authorize(prompt="none")), "nobody was signed out"
+
+
+async def test_a_changed_id_token_signs_nobody_out(session):
+    provider, browser, tokens = session
+    header, _, signature = tokens["id_token"].split(".")
+    claims = jwt.decode(tokens["id_token"], options={"verify_signature": False})
+    kid = {"kid": jwt.get_unverified_header(tokens["id_token"])["kid"]}
+    changed = json.dumps({**claims, "email": "eve@example.com"}).encode()
+    for token in (
+        jwt.encode(claims, None, algorithm="none", headers=kid),
+        jwt.encode(claims, ec.generate_private_key(ec.SECP256R1()), algorithm="ES256", headers=kid),
+        f"{header}.{base64.urlsafe_b64encode(changed).rstrip(b'=').decode()}.{signature}",
+        with_another_end(tokens["id_token"]),
+    ):
+        refused = await log_out(provider, browser, id_token_hint=token, post_logout_redirect_uri=AFTER, state="s")
+        assert (refused.status_code, "location" in refused.headers) == (400, False), token
+    assert "code" in parameters_of(await browser.authorize(prompt="none"))
+    unchanged = await log_out(provider, browser, id_token_hint=tokens["id_token"], post_logout_redirect_uri=AFTER)
+    assert unchanged.headers["location"] == AFTER
+
+
+async def test_with_a_state_alone_the_customer_is_asked_and_stays_here(session):
+    provider, browser, _ = session
+    page = await log_out(provider, browser, state="client-state")
+    assert (page.status_code, browser.address in page.text) == (200, True)
+    assert "code" in parameters_of(await browser.authorize(prompt="none"))
+    done = await browser.submit(page)
+    assert (done.status_code, "location" in done.headers) == (200, False), "there is no client to which it could go"
+    assert "You are signed out" in done.text
+    assert parameters_of(await browser.authorize(prompt="none"))["error"] == "login_required"
 
 
 async def test_the_request_can_be_posted(session):

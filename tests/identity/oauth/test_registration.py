@@ -1,5 +1,6 @@
 """Clients that register themselves (RFC 7591)."""
 
+import html
 import json
 from datetime import timedelta
 
@@ -22,6 +23,8 @@ METADATA = {
     "grant_types": ["authorization_code", "refresh_token"],
     "response_types": ["code"],
     "client_uri": "https://terminal.example.com",
+    "policy_uri": "https://terminal.example.com/privacy",
+    "tos_uri": "https://terminal.example.com/terms",
     "logo_uri": "https://terminal.example.com/logo.png",
     "software_id": "ignored",
 }
@@ -65,6 +68,8 @@ async def test_a_client_registers_itself_and_signs_a_customer_in(open_provider):
     page = await browser.signed_in()
     assert "has registered itself" in page.text
     assert "reports.example.com" in page.text
+    for name in ("privacy", "terms"):
+        assert f'href="https://terminal.example.com/{name}"' in html.unescape(page.text)
     tokens = (await open_provider.exchange(parameters_of(await browser.submit(page, decision="allow"))["code"])).json()
     assert (await open_provider.userinfo(tokens["access_token"])).json()["email"] == browser.address
     assert registered["id_token_signed_response_alg"] == "RS256", "the default of OpenID Connect"
@@ -92,6 +97,26 @@ async def test_a_confidential_client_gets_a_secret_and_asks_on_loopback_each_tim
     assert (await open_provider.exchange(code, wrong, redirect_uri=LOOPBACK)).status_code == 401
     assert (await open_provider.exchange(code, redirect_uri=LOOPBACK)).status_code == 200
     assert "has registered itself" in (await browser.authorize(redirect_uri=LOOPBACK)).text
+
+
+async def test_sectors_are_ignored_because_all_clients_get_the_same_subject(open_provider):
+    """`sector_identifier_uri` is for pairwise subjects, which `subject_types_supported` does not have. It is ignored
+    (OpenID Connect Dynamic Client Registration §5)."""
+    browser, subjects = open_provider.browser(), []
+    await open_provider.auth.signed_up(browser.address)
+    for host in ("terminal.example.com", "127.0.0.1:1"):
+        sector = f"https://{host}/redirect_uris.json"
+        response = await register(open_provider, sector_identifier_uri=sector, subject_type="pairwise")
+        assert response.status_code == 201, response.text
+        registered = response.json()
+        assert registered.keys().isdisjoint(("sector_identifier_uri", "subject_type")), "what was not registered"
+        select_client(open_provider, registered)
+        started = await browser.authorize()
+        page = started if subjects else await browser.sign_in(started)
+        code = parameters_of(await browser.submit(page, decision="allow"))["code"]
+        id_token = (await open_provider.exchange(code)).json()["id_token"]
+        subjects.append((await open_provider.verified(id_token, registered["client_id"]))["sub"])
+    assert subjects[0] == subjects[1]
 
 
 async def test_the_consent_page_shows_the_scheme_of_an_app_and_no_host(open_provider):

@@ -14,6 +14,7 @@ PLANS = {
     "oidcc-basic-certification-test-plan": 38,
     "oidcc-config-certification-test-plan": 1,
     "oidcc-dynamic-certification-test-plan": 23,
+    "oidcc-formpost-basic-certification-test-plan": 38,
     "oidcc-rp-initiated-logout-certification-test-plan": 11,
     "oidcc-backchannel-rp-initiated-logout-certification-test-plan": 2,
     "fapi2-security-profile-final-test-plan": 53,
@@ -45,7 +46,11 @@ def test_each_module_of_the_conformance_suite_has_a_test_that_exists():
 
 def test_the_conformance_plans_are_complete():
     sections = (ROOT / CONFORMANCE).read_text().split("\n## ")[1:]
+    lists = {}
     for plan, count in PLANS.items():
         (section,) = [section for section in sections if f"`{plan}`" in section]
         modules = re.findall(r"^\| ((?:oidcc|fapi2)-\S+) \|", section, re.MULTILINE)
         assert (len(modules), len(set(modules))) == (count, count), plan
+        lists[plan] = modules
+    basic, form_post = (lists[f"oidcc-{name}-certification-test-plan"] for name in ("basic", "formpost-basic"))
+    assert form_post == basic, "the same modules, in another response mode"

@@ -122,6 +122,9 @@ async def test_userinfo(first_party, clock):
         "POST", f"{first_party.base}/userinfo", content=f"access_token={tokens['access_token']}", headers=FORM
     )
     assert post.json() == (await first_party.userinfo(tokens["access_token"])).json()
+    bearer = {"authorization": f"Bearer {tokens['access_token']}"}
+    by_header = await first_party.auth.client.request("POST", f"{first_party.base}/userinfo", headers=bearer)
+    assert by_header.json() == post.json()
     assert post.json()["email"] == browser.address
     missing = await first_party.auth.client.get(f"{first_party.base}/userinfo")
     challenge = 'Bearer realm="oauth", DPoP algs="ES256 EdDSA RS256 PS256"'
