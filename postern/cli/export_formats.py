@@ -14,9 +14,25 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-PRESETS = {"google": "GOOGLE", "google-oauth2": "GOOGLE", "apple": "APPLE", "github": "GITHUB"}
-"""Sign-in providers whose accounts have the same subject at every client, by their lower-case names in exports. Those
-of Microsoft are left out: they need the issuer of a tenant, which exports do not have."""
+PRESETS = {
+    "google": "GOOGLE",
+    "google-oauth2": "GOOGLE",
+    "apple": "APPLE",
+    "github": "GITHUB",
+    "gitlab": "GITLAB",
+    "discord": "DISCORD",
+    "twitter": "X",
+    "x": "X",
+    "facebook": "FACEBOOK",
+    "linkedin": "LINKEDIN",
+    "linkedin_oidc": "LINKEDIN",
+    "linkedin-openid-connect": "LINKEDIN",
+}
+"""Sign-in providers by their lower-case names in exports. The subjects of Google, GitHub, GitLab, Discord and X are the
+same at every client, those of Apple at every client of a developer, and those of Facebook and LinkedIn at the same app.
+
+Left out are Microsoft, whose subjects are pairwise and need the issuer of a tenant, and Slack, whose ids of users are
+unique with the workspace only (`social.subject_of`): exports have neither issuer nor workspace."""
 PBKDF2_NAMES = {"pbkdf2": "sha1", "pbkdf2-sha1": "sha1", "pbkdf2-sha256": "sha256", "pbkdf2-sha512": "sha512"}
 
 

@@ -15,7 +15,7 @@ from soft_webauthn import SoftWebauthnDevice
 
 from postern.cli import CannotRun
 from postern.cli import exports as export_files
-from postern.cli.export_formats import ExportOptions, User, from_clerk, read_hash_config
+from postern.cli.export_formats import FORMATS, ExportOptions, User, from_clerk, read_hash_config
 from postern.cli.moving import (
     ImportState,
     convert_rows,
@@ -26,6 +26,7 @@ from postern.cli.moving import (
     send_rows,
 )
 from postern.identity.customers.imported_hashes import check_imported, import_hash
+from postern.identity.customers.social import ISSUERS
 from tests.commands import run_command
 from tests.identity.customers.conftest import GOOD, auth, new_address
 from tests.identity.customers.test_second_factor import App, sign_in_with_passkey
@@ -105,7 +106,8 @@ async def test_auth0(auth, project, import_file, tmp_path):
             "identities": [
                 {"provider": "auth0", "user_id": "60425dc43519d90068f82973", "isSocial": False},
                 {"provider": "google-oauth2", "user_id": "1098", "isSocial": True},
-                {"provider": "facebook", "user_id": "77", "isSocial": True},
+                {"provider": "twitter", "user_id": 2244994945, "isSocial": True},
+                {"provider": "windowslive", "user_id": "77", "isSocial": True},
             ],
         },
         {"user_id": "auth0|2", "email": new_address(), "blocked": True},
@@ -116,13 +118,57 @@ async def test_auth0(auth, project, import_file, tmp_path):
     content = "\n".join(json.dumps(user) for user in users)
     state, report = await import_file("auth0", content, ExportOptions(passwords=read_auth0_passwords(passwords)))
     assert state.outcomes == {"CREATED": 2}, report
-    assert report[0]["notCarriedOver"] == ["The account at facebook."]
+    assert report[0]["notCarriedOver"] == ["The account at windowslive."]
     assert HASH not in json.dumps(report)
     signed_in = (await auth.sign_in(address)).json()
     customer = (await project.client.get(f"/customers/{signed_in['customer']['id']}")).json()
     assert customer["metadata"] == {"user_metadata": {"plan": "pro"}}
     assert customer["createdAt"] == "2021-03-05T16:33:40.978Z"
-    assert {identity["provider"] for identity in customer["identities"]} == {"GOOGLE", "PASSWORD"}
+    assert {identity["provider"] for identity in customer["identities"]} == {"GOOGLE", "X", "PASSWORD"}
+
+
+ACCOUNTS = {
+    "auth0": (
+        lambda provider, subject: {"user_id": "1", "identities": [{"provider": provider, "user_id": subject}]},
+        {"google-oauth2": "GOOGLE", "apple": "APPLE", "github": "GITHUB", "twitter": "X", "facebook": "FACEBOOK"}
+        | {"linkedin": "LINKEDIN", "windowslive": None, "waad": None, "oauth2": None},
+    ),
+    "firebase": (
+        lambda provider, subject: {"localId": "1", "providerUserInfo": [{"providerId": provider, "rawId": subject}]},
+        {"google.com": "GOOGLE", "apple.com": "APPLE", "github.com": "GITHUB", "twitter.com": "X"}
+        | {"facebook.com": "FACEBOOK", "microsoft.com": None, "yahoo.com": None, "gc.apple.com": None},
+    ),
+    "keycloak": (
+        lambda provider, subject: {
+            "id": "1",
+            "federatedIdentities": [{"identityProvider": provider, "userId": subject, "userName": "ada"}],
+        },
+        {"google": "GOOGLE", "apple": "APPLE", "github": "GITHUB", "gitlab": "GITLAB", "discord": "DISCORD"}
+        | {"twitter": "X", "facebook": "FACEBOOK", "linkedin-openid-connect": "LINKEDIN", "microsoft": None},
+    ),
+    "supabase": (
+        lambda provider, subject: {"id": "1"},
+        {"google": "GOOGLE", "apple": "APPLE", "github": "GITHUB", "gitlab": "GITLAB", "discord": "DISCORD"}
+        | {"twitter": "X", "x": "X", "facebook": "FACEBOOK", "linkedin": "LINKEDIN", "linkedin_oidc": "LINKEDIN"}
+        | {"azure": None, "slack": None, "slack_oidc": None},
+    ),
+}
+"""For each export, a user with an account at a provider, and the presets by the providers' names there."""
+
+
+@pytest.mark.parametrize("source", ACCOUNTS)
+def test_accounts_at_providers_by_their_names_in_exports(source):
+    user_of, presets = ACCOUNTS[source]
+    for provider, preset in presets.items():
+        options = ExportOptions(identities={"1": [(provider, "42")]})
+        conversion = FORMATS[source](User(user_of(provider, "42")), options)
+        if preset is None:
+            assert "identities" not in conversion.body, provider
+            assert conversion.notes == [f"The account at {provider.removesuffix('.com')}."]
+        else:
+            assert conversion.body["identities"] == [{"provider": preset, "subject": "42"}], provider
+            assert preset in ISSUERS
+            assert conversion.notes == []
 
 
 async def test_clerk(auth, clock, import_file):
@@ -243,13 +289,13 @@ async def test_supabase(auth, clock, import_file, tmp_path):
     ]
     factors, identities = tmp_path / "factors.csv", tmp_path / "identities.csv"
     factors.write_text(csv_of(["user_id", "factor_type", "status", "secret"], ["u1", "totp", "verified", SECRET]))
-    identities.write_text(csv_of(["user_id", "provider", "provider_id"], ["u1", "github", "42"], ["u1", "email", "u1"]))
+    identities.write_text(csv_of(["user_id", "provider", "provider_id"], ["u1", "gitlab", "42"], ["u1", "email", "u1"]))
     options = ExportOptions(factors=read_supabase_factors(factors), identities=read_supabase_identities(identities))
     state, report = await import_file("supabase", csv_of(header, *rows), options, name="users.csv")
     assert state.outcomes == {"CREATED": 1, "FAILED": 1}, report
     signed_in = (await sign_in_with_totp(auth, clock, address)).json()
     assert signed_in["customer"]["name"] == "Ada"
-    assert set(signed_in["customer"]["identities"]) == {"GITHUB", "PASSWORD"}
+    assert set(signed_in["customer"]["identities"]) == {"GITLAB", "PASSWORD"}
 
 
 async def test_a_repeated_or_continued_import_creates_nobody_twice(project, import_file):
