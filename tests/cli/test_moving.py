@@ -1,5 +1,6 @@
 """`postern import auth0|clerk|firebase|keycloak|supabase`: small exports in the documented forms, then sign-ins."""
 
+import asyncio
 import base64
 import csv
 import gzip
@@ -10,10 +11,11 @@ import os
 from datetime import timedelta
 
 import bcrypt
+import httpx
 import pytest
 from soft_webauthn import SoftWebauthnDevice
 
-from postern.cli import CannotRun
+from postern.cli import CannotRun, moving
 from postern.cli import exports as export_files
 from postern.cli.export_formats import FORMATS, ExportOptions, User, from_clerk, read_hash_config
 from postern.cli.moving import (
@@ -31,6 +33,7 @@ from tests.commands import run_command
 from tests.identity.customers.conftest import GOOD, auth, new_address
 from tests.identity.customers.test_second_factor import App, sign_in_with_passkey
 from tests.identity.imports.test_rows import passkey_of
+from tests.peers.whole_server import whole_server
 
 __all__ = ["auth"]
 
@@ -431,6 +434,79 @@ def test_a_large_list_is_read_in_pieces(tmp_path, monkeypatch):
     users = [{"localId": str(number), "name": 'é\\"]}' * number} for number in range(60)]
     file.write_text(json.dumps({"a": {"users": [1]}, "b": 12, "users": users}, ensure_ascii=False), encoding="utf-8")
     assert [row.fields for row in export_files._json_items(file, "users")] == users
+
+
+def test_the_command_imports_and_continues(tmp_path, monkeypatch):
+    """As an operator uses it: dry run, import, a row that fails, `--skip`, and a server that goes away meanwhile."""
+    export, passwords, report = (tmp_path / name for name in ("users.json", "passwords.json", "of-rows.ndjson"))
+    users = [{"user_id": f"auth0|{number}", "email": new_address(), "email_verified": True} for number in range(5)]
+    export.write_text("".join(json.dumps(user) + "\n" for user in users[:2]))
+    passwords.write_text(json.dumps({"_id": {"$oid": "0"}, "passwordHash": HASH}) + "\n")
+    with whole_server(tmp_path / "server") as server:
+        access = asyncio.run(server.account())
+        api = httpx.Client(base_url=f"{server.url}/projects/{access.project_id}", trust_env=False, timeout=60)
+        api.headers["authorization"] = f"Bearer {access.secret_key}"
+        variables = {"POSTERN_URL": server.url, "POSTERN_PROJECT": access.project_id, "POSTERN_KEY": access.secret_key}
+
+        def run(*options, **more):
+            environment = {**os.environ, **variables, **more}
+            return run_command("import", "auth0", str(export), *options, environment=environment, cwd=tmp_path)
+
+        def reported(file):
+            lines = [json.loads(line) for line in file.read_text().splitlines()]
+            return [(line["externalUserId"], line["outcome"]) for line in lines]
+
+        def stored():
+            return {customer["externalUserId"]: customer for customer in api.get("/customers").json()["data"]}
+
+        beside = tmp_path / "users.json.report"
+        done = run("--dry-run", "--passwords", str(passwords))
+        assert (done.returncode, stored()) == (0, {}), done.stderr
+        assert done.stdout.startswith("Dry run: 2 created, 0 unchanged, 0 failed; ")
+        assert str(beside) in done.stdout
+        assert reported(beside) == [("auth0|0", "CREATED"), ("auth0|1", "CREATED")]
+
+        export.write_text(export.read_text() + '{"user_id": "auth0|x", "email": "nonsense"}\n[]\n')
+        done = run("--passwords", str(passwords), "--report", str(report))
+        assert done.returncode == 1, "rows have failed"
+        assert done.stdout.startswith("2 created, 0 unchanged, 2 failed; "), done.stdout + done.stderr
+        assert "row 3: /email " in done.stdout
+        assert str(report) in done.stdout
+        assert reported(report)[2:] == [("auth0|x", "FAILED"), (None, "FAILED")]
+        assert stored().keys() == {"auth0|0", "auth0|1"}
+        assert [identity["provider"] for identity in stored()["auth0|0"]["identities"]] == ["PASSWORD"]
+        assert HASH not in report.read_text() + done.stdout + done.stderr
+
+        done = run("--skip", "2", "--report", str(report))
+        assert (done.returncode, len(reported(report))) == (1, 6), "the report goes on"
+        assert done.stdout.startswith("0 created, 0 unchanged, 2 failed; ")
+        export.write_text("".join(json.dumps(user) + "\n" for user in ({}, *users)))
+        refused = run(POSTERN_KEY="sk_live_unknown")
+        assert refused.returncode not in (0, 1)
+        assert "To continue, repeat the command with --skip 1." in refused.stderr, "after the row that was not sent"
+
+        for name, value in {**variables, "POSTERN_DATA": str(tmp_path)}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(moving, "FIRST_PAUSE_SECONDS", 0.001)
+        monkeypatch.setattr(moving, "BATCH_ROWS", 3)
+        report_row = moving._report
+
+        def report_and_go(state, *arguments):
+            report_row(state, *arguments)
+            if state.rows == 4:
+                server.pause()
+
+        monkeypatch.setattr(moving, "_report", report_and_go)
+        with pytest.raises(CannotRun, match=r"cannot be reached .*repeat the command with --skip 4\."):
+            moving.auth0(export, access.project_id, access.secret_key, url=server.url)
+        server.resume()
+        done = run("--skip", "4")
+        assert (done.returncode, done.stdout.split(";")[0]) == (0, "2 created, 0 unchanged, 0 failed"), done.stderr
+        assert reported(beside)[1:] == [
+            *((f"auth0|{number}", "UNCHANGED") for number in range(2)),
+            *((f"auth0|{number}", "CREATED") for number in range(2, 5)),
+        ]
+        assert stored().keys() == {user["user_id"] for user in users}
 
 
 def test_the_command_lists_its_sources(tmp_path):
