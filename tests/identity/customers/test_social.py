@@ -283,19 +283,26 @@ async def test_apple_sends_the_name_once_beside_the_token(auth, provider, user, 
     key = ec.generate_private_key(ec.SECP256R1())
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     browser = await browser_of(auth, provider, "APPLE", clientSecret=pem, teamId="TEAM", keyId="KEY")
-    started = await browser.start()
-    parameters = provider.authorize(started.headers["location"])
     path = f"/projects/{auth.project.id}/auth/providers/callback"
-    form = urlencode({"code": "code", "state": parameters["state"], "user": user})
-    posted = await auth.client.request("POST", path, content=form, headers=FORM)
     relay = f"{uuid4().hex[:10]}@privaterelay.appleid.com"
-    provider.claims = {"sub": uuid4().hex, "email": relay, "email_verified": "true", "is_private_email": "true"}
-    target = urlsplit(posted.headers["location"])
-    cookie = started.headers["set-cookie"].split(";")[0]
-    back = await auth.client.request("GET", f"{target.path}?{target.query}", headers={"cookie": cookie})
-    grant = {"code": query_of(back)["code"], "codeVerifier": "v" * 50}
-    customer = (await auth.post("/token", grant)).json()["customer"]
+    claims = {"sub": uuid4().hex, "email": relay, "email_verified": "true", "is_private_email": "true"}
+
+    async def sign_in(**fields):
+        started = await browser.start()
+        form = {"code": "code", "state": provider.authorize(started.headers["location"])["state"], **fields}
+        posted = await auth.client.request("POST", path, content=urlencode(form), headers=FORM)
+        provider.claims = claims
+        target = urlsplit(posted.headers["location"])
+        cookie = started.headers["set-cookie"].split(";")[0]
+        back = await auth.client.request("GET", f"{target.path}?{target.query}", headers={"cookie": cookie})
+        grant = {"code": query_of(back)["code"], "codeVerifier": "v" * 50}
+        return (await auth.post("/token", grant)).json()["customer"]
+
+    customer = await sign_in(user=user)
     assert (customer["email"], customer["emailVerifiedAt"] is not None, customer["name"]) == (relay, True, name)
+    # Apple sends no `user` after the first time: the name is kept.
+    again = await sign_in()
+    assert (again["id"], again["email"], again["name"]) == (customer["id"], relay, name)
 
 
 def test_the_endpoints_of_presets():
