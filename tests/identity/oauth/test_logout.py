@@ -118,6 +118,8 @@ async def test_only_registered_uris_are_redirected_to(session):
     for fields in (
         {"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": "https://evil.example/"},
         {"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": f"{AFTER}/"},
+        {"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": f"{AFTER}?b=2"},
+        {"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": f"{AFTER}?a=1&b=2"},
         {"id_token_hint": tokens["id_token"], "post_logout_redirect_uri": REDIRECT_URI},
         {"post_logout_redirect_uri": AFTER},
         {"client_id": other["clientId"], "post_logout_redirect_uri": AFTER},
