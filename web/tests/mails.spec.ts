@@ -1,5 +1,5 @@
 import { type BlockDocument, STARTERS } from "../src/pages/templates/gallery";
-import { expect, test } from "./fixtures";
+import { api, expect, test } from "./fixtures";
 import {
   contentOf,
   ENHANCEMENTS,
@@ -166,6 +166,30 @@ test("colors of an author that cannot be changed keep the e-mail light", async (
     expect(await unreadable(page)).toEqual([]);
   }
 });
+
+for (const language of ["de", "ja"] as const)
+  test(`the mails to customers (${language}) hold in mail programs`, async ({ page }) => {
+    const mails = await api.customerMails.list();
+    expect(mails.length).toBeGreaterThan(10);
+    for (const { mail } of mails) {
+      const { content } = await api.customerMails.get(mail, language);
+      const edited = { ...content, preheader: "{{ app }}, {{ email }}", footer: "Acme & Sons\n1 Example Street" };
+      const { html, text } = await api.customerMails.preview(mail, language, { content: edited });
+      expect(Buffer.byteLength(html)).toBeLessThan(MOST_BYTES);
+      expect(text.length).toBeGreaterThan(60);
+      expect(html + text).not.toMatch(/\{\{|\{%|\{\w+\}/);
+      expect(unsupported(html), mail).toEqual([]);
+      for (const width of WIDTHS) {
+        await show(page, html, width);
+        expect(await overflowing(page), `${mail} at ${width} px`).toEqual([]);
+        const lines = page.getByText("1 Example Street");
+        expect((await lines.boundingBox())?.width, "the column has its width").toBeLessThanOrEqual(480);
+      }
+      expect(await unreadable(page), mail).toEqual([]);
+      await show(page, html, 600, "dark");
+      expect(await unreadable(page), `${mail}, dark`).toEqual([]);
+    }
+  });
 
 test("what programs drop is found", () => {
   expect(unsupported('<p style="cursor:pointer">x</p>')).toContain("cursor: gmail.ios");
