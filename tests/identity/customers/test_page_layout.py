@@ -1,4 +1,4 @@
-"""Hosted pages fit a narrow phone in every language, and are accessible in light and dark.
+"""Hosted pages fit a narrow phone in every language and a wide window, and are accessible in light and dark.
 
 Chromium renders all of them in one run, without a network. With `POSTERN_SCREENSHOTS=folder` the page with all frames
 is kept there.
@@ -27,6 +27,16 @@ from tests.web.test_mails import MAILS
 from tests.web.test_templates import URL_NAMES
 
 WIDTH_PIXELS = 320
+WIDE_PIXELS = 1280
+WIDE_NAMES = (
+    *("sign-in.html", "sign-up.html", "mfa.html", "oauth-consent.html", "terms.html", "invitation.html"),
+    *("account.html", "organization.html", "setup-sso.html", "/error.html"),
+)
+"""The pages of every kind of layout, which are measured in a wide window, too."""
+AXE_TAGS = "wcag2a wcag2aa wcag21a wcag21aa wcag22aa best-practice"
+LOGO = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='900' height='120'/%3E"
+"""A wide logo."""
+PICTURE = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='2400' height='3200'/%3E"
 ASSETS = Path(postern.web.pages.__file__).parent / "assets"
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PARTIALS = (
@@ -228,8 +238,9 @@ def setup_values() -> dict[str, object]:
     }
 
 
-def rendered(name: str, language: str, *, dark: bool = False) -> str:
-    """A page with long values, its style sheets inline, and the menu of languages open."""
+def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = False) -> str:
+    """A page with long values, its style sheets inline, and the menu of languages open; if `pictured`, with a logo and
+    a picture."""
     base = "/projects/1/auth/pages"
     languages = [{"code": code, "name": name_, "url": f"{base}/x?lang={code}"} for code, name_ in LANGUAGES.items()]
     values = {
@@ -256,8 +267,8 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
         "sso_only": False,
         "resource": "Northwind Notes and Reports",
         "choices": [{"name": "Kaffeehaus Linden und Töchter, Hamburg", "url": "/x"}] * 2,
-        "picture": None,
-        "logo": None,
+        "picture": PICTURE if pictured else None,
+        "logo": LOGO if pictured else None,
         "base": base,
         "site": "Northwind Coffee",
         "codes": ["abcd-efgh-ijkl"] * 10,
@@ -303,14 +314,16 @@ def rendered(name: str, language: str, *, dark: bool = False) -> str:
     return html.replace('<div id="passkeys" hidden>', '<div id="passkeys">')
 
 
-async def measured(frames: dict[str, str], file: Path, axe_tags: str) -> dict[str, Any]:
-    """What Chromium measures of pages 320 pixels wide, by their titles.
+async def measured(
+    frames: dict[str, str], file: Path, axe_tags: str, width_pixels: int = WIDTH_PIXELS
+) -> dict[str, Any]:
+    """What Chromium measures of pages of this width, by their titles.
 
     `axe_tags` are the tags of the rules that axe checks, separated by spaces; without any, axe does not run. `file` is
     written with all pages as frames.
     """
     html = "".join(
-        f'<iframe title="{title}" width="{WIDTH_PIXELS}" height="900" data-axe="{axe_tags}"'
+        f'<iframe title="{title}" width="{width_pixels}" height="900" data-axe="{axe_tags}"'
         f' srcdoc="{escape(text)}"></iframe>'
         for title, text in frames.items()
     )
@@ -332,13 +345,34 @@ async def test_pages_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp
     frames = {f"{name} {language}": rendered(name, language, dark=language == "de") for name in NAMES}
     assert len(frames) == len(NAMES) > 30
     file = Path(os.environ.get("POSTERN_SCREENSHOTS") or tmp_path) / f"hosted-pages-{language}.html"
-    results = await measured(frames, file, "wcag2a wcag2aa wcag21a wcag21aa wcag22aa best-practice" if has_axe else "")
+    results = await measured(frames, file, AXE_TAGS if has_axe else "")
     assert sum("violations" in result for result in results.values()) == has_axe * len(NAMES)
-    assert {
+    assert wrong_of(results) == {}
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: cd web && npm ci")
+async def test_pages_with_a_logo_and_a_picture_fit_a_wide_window_and_are_accessible(tmp_path):
+    """One run of Chromium for pages of every kind; the German ones are dark."""
+    frames = {
+        f"{name} {language}": rendered(name, language, dark=language == "de", pictured=True)
+        for language in ("de", "ja")
+        for name in WIDE_NAMES
+    }
+    assert all(f'<img src="{LOGO.partition(":")[0]}:' in page for title, page in frames.items() if title[0] != "/")
+    assert sum('class="art"' in page for page in frames.values()) > len(WIDE_NAMES)
+    file = Path(os.environ.get("POSTERN_SCREENSHOTS") or tmp_path) / "hosted-pages-wide.html"
+    results = await measured(frames, file, AXE_TAGS, WIDE_PIXELS)
+    assert wrong_of(results) == {}
+
+
+def wrong_of(results: dict[str, Any]) -> dict[str, Any]:
+    """The measured pages that do not fit, or violate a rule."""
+    return {
         title: result
         for title, result in results.items()
         if result["scrolls"] > 0 or result["outside"] or result.get("violations")
-    } == {}
+    }
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
@@ -352,6 +386,7 @@ async def test_mails_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp
         **dict.fromkeys(("inviter", "role"), "Maximiliane Oberhausen-Schmitt"),
         **dict.fromkeys(("time", "until"), TIME),
         "ip": str(DEVICE["ip"]),
+        "email": EMAIL,
         "code": "428913",
         "link": f"https://accounts.kaffeehaus-linden.example.com/in?token={'x' * 60}",
     }
