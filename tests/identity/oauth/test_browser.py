@@ -103,9 +103,14 @@ def test_chromium_fills_in_a_passkey_on_the_sign_in_page(installation: dict[str,
         assert not [line for line in browser.console if "favicon" not in line]
 
 
+SHOWS_FOCUS = "getComputedStyle(document.activeElement).outlineStyle !== 'none'"
+MOST_TABS = 60
+"""More controls than a page has."""
+
+
 def press_until(browser: Browser, expression: str) -> None:
     """Press Tab until this is true of `element`, which has the focus."""
-    for _ in range(20):
+    for _ in range(MOST_TABS):
         browser.press("Tab")
         if browser.evaluate(f"(element => {expression})(document.activeElement)"):
             return
@@ -123,10 +128,53 @@ def test_the_keyboard_signs_in_and_consents(installation: dict[str, Any]) -> Non
         browser.press("Enter")
         browser.wait_for("Allow Northwind Reports?")
         press_until(browser, "element.textContent.trim() === 'Do not allow'")
-        outline = "getComputedStyle(document.activeElement).outlineStyle"
-        assert browser.evaluate(outline) != "none", "where the focus is, can be seen"
+        assert browser.evaluate(SHOWS_FOCUS), "where the focus is, can be seen"
         browser.press("Enter")
         assert returned(browser, installation)["error"] == "access_denied"
+
+
+def test_the_keyboard_changes_an_account(installation: dict[str, Any]) -> None:
+    """The keyboard alone chooses a language, changes the name and ends another session."""
+    credentials = {"email": installation["email"], "password": GOOD}
+    agent = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+    other = httpx.post(f"{installation['issuer']}/auth/sign-in", json=credentials, headers=agent, timeout=60)
+    refresh = {"refreshToken": other.raise_for_status().json()["refreshToken"]}
+    with open_browser() as browser:
+        browser.open(f"{installation['issuer']}/auth/pages/account")
+        press_until(browser, "element.name === 'email'")
+        browser.command("Input.insertText", text=installation["email"])
+        browser.press("Enter")
+        browser.wait("document.activeElement.name === 'password'")
+        browser.command("Input.insertText", text=GOOD)
+        browser.press("Enter")
+        browser.wait_for("Where you are signed in")
+
+        press_until(browser, "element.matches('.lang summary')")
+        browser.press("Enter")
+        browser.wait("document.querySelector('.lang').open")
+        press_until(browser, "element.lang === 'de'")
+        assert browser.evaluate(SHOWS_FOCUS), "where the focus is, can be seen"
+        browser.press("Enter")
+        browser.wait_for("Wo Sie angemeldet sind")
+
+        press_until(browser, "element.getAttribute('aria-label') === 'Ändern Name'")
+        assert browser.evaluate(SHOWS_FOCUS)
+        browser.press("Enter")
+        browser.wait_for("Namen ändern")
+        press_until(browser, "element.name === 'name'")
+        browser.command("Input.insertText", text="Maria Linden")
+        browser.press("Enter")
+        browser.wait_for("Ihr Name wurde geändert.")
+        assert "Maria Linden" in browser.text
+
+        press_until(browser, "/^Beenden Firefox/.test(element.getAttribute('aria-label'))")
+        assert browser.evaluate(SHOWS_FOCUS)
+        browser.press("Enter")
+        browser.wait_for("Dieses Gerät wurde abgemeldet.")
+        assert "Firefox" not in browser.text
+        assert not [line for line in browser.console if "favicon" not in line]
+    ended = httpx.post(f"{installation['issuer']}/auth/token/refresh", json=refresh, timeout=60)
+    assert ended.status_code == 401, ended.text
 
 
 def test_the_code_page_counts_down_and_sends_again_later(installation: dict[str, Any]) -> None:
