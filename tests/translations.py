@@ -43,9 +43,9 @@ def program_texts() -> dict[str, str]:
     for pattern in CUSTOMER_TEMPLATES:
         for file in sorted(TEMPLATES.glob(pattern)):
             texts |= dict.fromkeys(LITERAL.findall(file.read_text("utf-8")), "")
-    for name, (subject, parts) in mails._MAILS.items():
+    for name, (subject, parts, origin) in mails._MAILS.items():
         if name.startswith(CUSTOMER_MAILS):
-            texts |= dict.fromkeys([subject, *(part.label or part.text for part in parts)], "")
+            texts |= dict.fromkeys([subject, *(part.label or part.text for part in parts), origin], "")
     return texts | plurals
 
 

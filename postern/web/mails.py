@@ -2,9 +2,10 @@
 that a caller has (`render_parts`).
 
 A file under `templates/mail` has the subject in its first line, then paragraphs separated by blank lines. A paragraph
-`[Label]({link})` becomes a button, and one that ends with `: {code}` shows a one-time code. The files are parsed when
-the process starts and values are inserted last, so a value cannot be mistaken for such markup. Subject, paragraphs and
-labels are translated one by one (`web.languages`).
+`[Label]({link})` becomes a button, and one that ends with `: {code}` shows a one-time code. One that begins with `-- `
+is the origin: it says below the mail to whom it was sent and why. The files are parsed when the process starts and
+values are inserted last, so a value cannot be mistaken for such markup. Subject, paragraphs, labels and origin are
+translated one by one (`web.languages`).
 """
 
 import re
@@ -14,12 +15,15 @@ from html import escape
 from minijinja import safe
 
 from postern.kernel.values import Record
-from postern.web.languages import DEFAULT_LANGUAGE, Translate, translator
+from postern.web.languages import DEFAULT_LANGUAGE, Translate, text, translated, translator
 from postern.web.pages import FOLDER, TEMPLATES
 from postern.web.themes import Theme, ThemeSettings, theme_of
 
 SUFFIX = ".txt"
 DEFAULT_THEME = theme_of(None, ThemeSettings())
+NO_BUTTON = text("If the button does nothing, open this address:")
+"""What stands before the address of a link, because some programs open no buttons."""
+_ORIGIN = "-- "
 _LINK = re.compile(r"\[(.+)\]\((\{link\})\)")
 _CODE = re.compile(r"(.+:) (\{code\})")
 _TOKEN = re.compile(r"[?&]token=([^&#]+)")
@@ -53,7 +57,7 @@ def render_mail(
 
     Raises KeyError for an unknown name, and if a value of the mail is missing.
     """
-    subject, parts = _MAILS[name]
+    subject, parts, _ = _MAILS[name]
     context = {"app": app, **values}
     translate = translator(language)
     return render_parts(
@@ -63,7 +67,15 @@ def render_mail(
         theme=theme,
         language=language,
         secrets=secrets_of(values),
+        origin=origin_of(name, language, context),
     )
+
+
+def origin_of(name: str, language: str, values: Mapping[str, str]) -> str:
+    """To whom `templates/mail/<name>.txt` is sent and why, in a language; "" if it does not say so. `values` are `app`
+    and the values of the mail. Raises KeyError if one is missing."""
+    origin = _MAILS[name][2]
+    return translator(language)(origin, **values) if origin else ""
 
 
 def render_parts(
@@ -76,10 +88,12 @@ def render_parts(
     secrets: list[str],
     preheader: str = "",
     footer: str = "",
+    origin: str = "",
 ) -> RenderedMail:
     """A mail with these parts, whose texts are shown as they are. `preheader` is what lists of mails show beside the
-    subject; `footer` stands below the mail. `secrets` are the one-time codes and tokens in the parts."""
+    subject; `footer` and `origin` stand below the mail. `secrets` are the one-time codes and tokens in the parts."""
     subject = " ".join(subject.split())
+    below = "\n".join(filter(None, (footer, origin)))
     html = TEMPLATES.render_template(
         "mail/layout.html",
         subject=subject,
@@ -88,9 +102,10 @@ def render_parts(
         parts=parts,
         language=language,
         preheader=" ".join(preheader.split()),
-        footer=footer,
+        below=below,
+        no_button=translated(language, NO_BUTTON),
     )
-    texts = [*map(_as_text, parts), *([f"-- \n{footer}"] if footer else [])]
+    texts = [*map(_as_text, parts), *([f"-- \n{below}"] if below else [])]
     return RenderedMail(subject=subject, html=html, text="\n\n".join(texts) + "\n", secrets=secrets)
 
 
@@ -104,21 +119,22 @@ def built_in_mail(name: str, language: str, placeholder: Callable[[str], str]) -
 
     The part of a link or code has no text, only its label.
     """
-    subject, parts = _MAILS[name]
-    names = {value: placeholder(value) for text in (subject, *(part.text for part in parts)) for value in _names(text)}
+    subject, parts, _ = _MAILS[name]
+    shown = (subject, *(part.text for part in parts))
+    names = {value: placeholder(value) for source in shown for value in _names(source)}
     translate = translator(language)
     translated = [_rendered(part, translate, {**names, "link": "", "code": ""}) for part in parts]
     return translate(subject, **names), translated
 
 
 def mail_values(name: str) -> set[str]:
-    """The names of the values that `templates/mail/<name>.txt` shows."""
-    subject, parts = _MAILS[name]
-    return {value for text in (subject, *(part.text for part in parts)) for value in _names(text)}
+    """The names of the values that the subject and the parts of `templates/mail/<name>.txt` show."""
+    subject, parts, _ = _MAILS[name]
+    return {value for source in (subject, *(part.text for part in parts)) for value in _names(source)}
 
 
-def _names(text: str) -> list[str]:
-    return _NAME.findall(text)
+def _names(source: str) -> list[str]:
+    return _NAME.findall(source)
 
 
 def _rendered(part: MailPart, translate: Translate, context: dict[str, str]) -> MailPart:
@@ -139,10 +155,11 @@ def _read_part(source: str) -> MailPart:
     return MailPart(kind="text", text=source)
 
 
-def _read_mail(source: str) -> tuple[str, list[MailPart]]:
-    """Parse the subject and the paragraphs of a file."""
+def _read_mail(source: str) -> tuple[str, list[MailPart], str]:
+    """Parse the subject, the paragraphs and the origin of a file."""
     subject, *paragraphs = source.strip().split("\n\n")
-    return subject, [_read_part(paragraph) for paragraph in paragraphs]
+    origin = paragraphs.pop().removeprefix(_ORIGIN) if paragraphs[-1].startswith(_ORIGIN) else ""
+    return subject, [_read_part(paragraph) for paragraph in paragraphs], origin
 
 
 # MiniJinja escapes `/` as `&#x2f;`, which some mail clients do not decode in links.
@@ -151,4 +168,4 @@ _MAILS = {
     path.relative_to(FOLDER / "mail").as_posix().removesuffix(SUFFIX): _read_mail(path.read_text("utf-8"))
     for path in (FOLDER / "mail").rglob(f"*{SUFFIX}")
 }
-"""Subject and paragraphs of every mail, keyed by its name."""
+"""Subject, paragraphs and origin of every mail, keyed by its name."""

@@ -1,6 +1,7 @@
 """What mails to customers say: the built-in texts, and those that a project has written instead.
 
-A project writes templates for the subject, the preheader, the paragraphs and the footer; the layout is ours. The code
+A project writes templates for the subject, the preheader, the paragraphs and the footer; the layout is ours, and so is
+the line below the mail that says to whom it was sent and why. The code
 or link of a mail is not a variable but a block that the mail must have, so that no condition can hide it. The texts are
 rendered as plain text in the render processes and escaped by the layout. If that fails, the built-in text is sent.
 """
@@ -30,6 +31,7 @@ from postern.web.mails import (
     RenderedMail,
     built_in_mail,
     mail_values,
+    origin_of,
     render_mail,
     render_parts,
     secrets_of,
@@ -168,6 +170,7 @@ async def render_edited(
         secrets=secrets_of(mail.values),
         preheader=preheader,
         footer=footer,
+        origin=origin_of(template_of(mail.mail), mail.language, mail.variables),
     )
 
 
@@ -178,7 +181,7 @@ def render_built_in(project: Project, mail: MailToRender) -> RenderedMail:
         app=mail.app,
         theme=theme_of(project.settings.sign_in.accent_color, project.settings.sign_in.theme),
         language=mail.language,
-        **mail.values,
+        **{"email": mail.to, **mail.values},
     )
 
 
