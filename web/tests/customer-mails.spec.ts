@@ -1,7 +1,11 @@
-import { at, expect, expectAccessible, signIn, test } from "./fixtures";
+import { Postern } from "@postern/sdk";
+import { api, at, expect, expectAccessible, SERVER, signIn, test } from "./fixtures";
 
-// The preview of a text with a mistake.
-test.use({ tolerated: /status of 400/ });
+/** The API as another client of the developer. */
+const developer = new Postern({ url: SERVER.baseUrl, key: SERVER.developerToken, project: SERVER.projectId });
+
+// The preview of a text with a mistake, and the save of a text that another person has changed.
+test.use({ tolerated: /status of (400|412)/ });
 
 test("a text of a mail is edited, previewed, restored and reset", async ({ page }) => {
   await signIn(page);
@@ -20,4 +24,46 @@ test("a text of a mail is edited, previewed, restored and reset", async ({ page 
   await page.getByRole("button", { name: "Versions" }).click();
   await page.getByRole("button", { name: "Restore version 1" }).click();
   await expect(subject).toHaveValue("Your own code");
+});
+
+test("another mail in another language is sent as a test, and keeps what somebody else saved", async ({
+  signedIn: page,
+}) => {
+  await page.goto(at("/access?tab=mails&mail=INVITATION&lang=de"));
+  const subject = page.getByLabel("Subject", { exact: true });
+  await expect(subject).toHaveValue(/Einladung|eingeladen/);
+  await subject.fill("Kommen Sie zu {{ organization }}");
+  const preview = page.getByRole("region", { name: "Preview" });
+  await expect(preview.getByRole("heading", { name: "Kommen Sie zu Analytical Engines" })).toBeVisible();
+  const mail = preview.frameLocator("iframe");
+  await expect(mail.getByRole("link", { name: "Einladung annehmen" })).toBeVisible();
+  await expect(mail.getByText("Wenn die Schaltfläche nichts bewirkt")).toBeVisible();
+
+  // What is on the page is sent, although it is not saved.
+  await page.getByRole("button", { name: "Send me a test" }).click();
+  await expect(page.getByText(`A test is on its way to ${SERVER.developerEmail}`)).toBeVisible();
+  const received = async () => (await api.inbox.list({ q: SERVER.developerEmail })).data;
+  await expect
+    .poll(async () => (await received()).map((each) => each.subject))
+    .toEqual(["[Test] Kommen Sie zu Analytical Engines"]);
+  const { html } = await api.inbox.get((await received())[0]?.id ?? "");
+  expect(html).toContain(`An ${SERVER.developerEmail} gesendet`);
+  expect((await api.customerMails.get("INVITATION", "de")).version).toBe(0);
+
+  const { content } = await api.customerMails.get("INVITATION", "de");
+  await developer.customerMails.set("INVITATION", "de", { ...content, subject: "Von jemand anderem" });
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("alert").filter({ hasText: "Another person has changed this text" })).toBeVisible();
+  await expect(subject).toHaveValue("Kommen Sie zu {{ organization }}");
+  expect((await api.customerMails.get("INVITATION", "de")).content.subject).toBe("Von jemand anderem");
+
+  await page.reload();
+  await expect(subject).toHaveValue("Von jemand anderem");
+  await subject.fill("Kommen Sie zu {{ organization }}");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Your text, changed by")).toBeVisible();
+  await expect
+    .poll(async () => (await api.customerMails.get("INVITATION", "de")).content.subject)
+    .toBe("Kommen Sie zu {{ organization }}");
+  expect((await api.customerMails.get("CODE", "de")).isBuiltIn).toBe(true);
 });
