@@ -4,7 +4,9 @@ from datetime import timedelta
 from typing import Literal
 from uuid import UUID
 
+from postern.kernel.http.problems import Missing
 from postern.kernel.values import Moment, Record
+from postern.messaging.domains.model import DnsRecord
 
 CERTIFICATES_LIMIT = 5_000
 """Maximum names of one instance that get a certificate. Each process that serves HTTPS has all of them in memory."""
@@ -57,6 +59,9 @@ short-lived that they need more orders, the limit is twice the number of orders 
 ORDERS_KEPT = DOMAIN_WINDOW
 """How long orders are stored, to count them."""
 
+PAGES_CHECK_TIME = timedelta(seconds=20)
+"""How long the DNS lookups for the host name of hosted pages may take: slow servers must not hold a request."""
+
 CertificateStatus = Literal["PENDING", "ISSUED", "RENEWING", "FAILED"]
 
 
@@ -76,6 +81,27 @@ class DomainCertificate(Record):
     """When the certificate that is served expires (UTC); null if there is none."""
     next_attempt_at: Moment | None
     """When the next attempt or check is made (UTC)."""
+
+
+class PagesDomainMissing(Missing):
+    """This project has no host name for its hosted pages. Set `settings.signIn.pagesDomain` first."""
+
+
+class PagesDomainStatus(Record):
+    """Whether customers can open the hosted pages at the project's own host name."""
+
+    name: str
+    """The host name: `settings.signIn.pagesDomain`."""
+    record: DnsRecord | None
+    """The DNS record to publish, with what was found now. VERIFIED also if the name has address records of the server's
+    addresses instead. Null if the server's own host is not a domain name, as on a developer's machine."""
+    domain_verified: bool
+    """Whether a sending domain of the project above the name is VERIFIED. Otherwise the name is not served."""
+    certificate: DomainCertificate | None
+    """The TLS certificate of the name. Null if this server does not obtain certificates, and while `domainVerified` is
+    false."""
+    in_use: bool
+    """Whether links, redirects and callback URLs have the name now. A change takes up to five seconds."""
 
 
 class NamedCertificate(Record):

@@ -1,11 +1,18 @@
 """The names that get certificates: those of this server, and those of projects below verified domains: for tracking
 links, and for hosted pages."""
 
+import asyncio
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import msgspec
+
 from postern.kernel.config import Settings
 from postern.messaging.certificates import store
+from postern.messaging.certificates.model import PAGES_CHECK_TIME
+from postern.messaging.domains.dns_check import check_cname
+from postern.messaging.domains.model import DnsRecord
 from postern.messaging.domains.rules import TRACKING_LABEL, is_domain_name
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 
@@ -46,7 +53,58 @@ async def address_problem(world: "World", name: str) -> str | None:
         expected = await world.resolver.addresses(public_host(settings))
     except (NoSuchRecord, DnsUnavailable) as error:
         return str(error)
-    foreign = sorted(set(addresses) - set(expected))
+    return _foreign_addresses(settings, name, addresses, expected)
+
+
+def _foreign_addresses(settings: Settings, name: str, addresses: Collection[str], own: Collection[str]) -> str | None:
+    """Which addresses of a name are not those of this server, in a sentence; None if all are."""
+    foreign = sorted(set(addresses) - set(own))
     if foreign:
         return f"{name} resolves to {', '.join(foreign[:5])} and not only to this server, {public_host(settings)}."
     return None
+
+
+async def check_pages_record(world: "World", name: str) -> DnsRecord | None:
+    """The DNS record to publish for a name of hosted pages, with what a lookup finds now.
+
+    Instead of the CNAME record, the name may have address records of this server's addresses. A failed lookup gives
+    the status UNKNOWN. None if the host of the base URL is an IP address or `localhost`: no CNAME record leads there.
+    """
+    host = public_host(world.settings)
+    if not is_domain_name(host):
+        return None
+    record = DnsRecord(type="CNAME", name=name, value=host, purpose="PAGES", required=True)
+    try:
+        async with asyncio.timeout(PAGES_CHECK_TIME.total_seconds()):
+            return await _check_pages_record(world, record)
+    except DnsUnavailable as error:
+        reason = str(error)
+    except TimeoutError:
+        reason = "The lookups took too long."
+    return msgspec.structs.replace(record, status="UNKNOWN", reason=reason)
+
+
+async def _check_pages_record(world: "World", record: DnsRecord) -> DnsRecord:
+    """A CNAME record with the result of the lookups. Raises DnsUnavailable."""
+    # Caches may lack a record that was just published. If the operator configured DNS servers, only those are queried.
+    resolver = world.resolver if world.settings.dns else await world.resolver.authoritative(record.name)
+    checked = await check_cname(resolver, record)
+    if checked.status in ("VERIFIED", "UNKNOWN"):
+        return checked
+    try:
+        addresses = await resolver.addresses(record.name)
+    except NoSuchRecord:
+        return checked
+    own = await _own_addresses(world, record.value)
+    problem = _foreign_addresses(world.settings, record.name, addresses, own)
+    if problem is None:
+        return msgspec.structs.replace(checked, status="VERIFIED", found=checked.found or addresses, reason=None)
+    return msgspec.structs.replace(checked, status="WRONG", found=checked.found or addresses, reason=problem)
+
+
+async def _own_addresses(world: "World", host: str) -> list[str]:
+    """The addresses of this server; none if its host has no record. Raises DnsUnavailable."""
+    try:
+        return await world.resolver.addresses(host)
+    except NoSuchRecord:
+        return []

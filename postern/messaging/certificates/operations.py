@@ -1,4 +1,5 @@
-"""HTTP operation of the certificates of a sending domain, and the paths that authorities and proxies request."""
+"""HTTP operations of certificates and of the host names of hosted pages, and the paths that authorities and proxies
+request."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,11 +13,19 @@ from postern.kernel.http.operation import get as read_operation
 from postern.kernel.http.responses import NotFound
 from postern.kernel.limits import RateLimit
 from postern.messaging.certificates import store
-from postern.messaging.certificates.model import CertificateStatus, DomainCertificate, NamedCertificate
-from postern.messaging.certificates.names import may_have_certificate
+from postern.messaging.certificates.model import (
+    CertificateStatus,
+    DomainCertificate,
+    NamedCertificate,
+    PagesDomainMissing,
+    PagesDomainStatus,
+)
+from postern.messaging.certificates.names import check_pages_record, may_have_certificate
+from postern.messaging.certificates.pages_domains import PagesDomains
 from postern.messaging.domains.model import DomainMissing
 from postern.messaging.domains.operations import require_domain
 from postern.messaging.domains.rules import TRACKING_LABEL
+from postern.platform.projects import operations as projects
 from postern.protocols.acme.model import CHALLENGE_PATH, TOKEN
 
 ALLOWED_PATH = "/.well-known/postern/tls-allowed"
@@ -24,6 +33,8 @@ ALLOWED_PATH = "/.well-known/postern/tls-allowed"
 NAME_CHARACTERS = 253
 """Maximum characters of a name."""
 ALLOWED_RATE = RateLimit("tls-allowed", 600, timedelta(minutes=1))
+PAGES_CHECK_RATE = RateLimit("pages-domain", 30, timedelta(minutes=1))
+"""For each project: each request makes DNS queries."""
 CHALLENGE_RATE = RateLimit("acme-challenge", 600, timedelta(minutes=1))
 
 
@@ -35,12 +46,74 @@ async def list_domain_certificates(call: Call, id: UUID) -> list[DomainCertifica
     Empty if the domain has no such name, or if this server does not obtain certificates itself.
     """
     await require_domain(call, id)
+    return await _certificates_of(call, id)
+
+
+@read_operation(
+    "/projects/{project_id}/pages-domain",
+    needs="projects:read",
+    problems=(PagesDomainMissing,),
+    response_example={
+        "record": {
+            "type": "CNAME",
+            "name": "login.example.com",
+            "value": "post.example.net",
+            "purpose": "PAGES",
+            "status": "VERIFIED",
+            "found": ["post.example.net"],
+        },
+        "certificate": {"name": "login.example.com"},
+    },
+)
+async def get_pages_domain(call: Call) -> PagesDomainStatus:
+    """Check whether the project's host name for hosted pages, `settings.signIn.pagesDomain`, can be used.
+
+    The response has the DNS record to publish, and whether it is published: it is looked up for each request, so a
+    project can make 30 in a minute. It also has the state of the sending domain above the name, and of the TLS
+    certificate. A record that could not be looked up has the status UNKNOWN.
+    """
+    settings = await projects.settings_of(call)
+    name = settings.sign_in.pages_domain
+    if name is None:
+        raise PagesDomainMissing
+    call.world.limiter.take(PAGES_CHECK_RATE, str(call.project_id))
+    record = await check_pages_record(call.world, name)
+    domains = await store.domains_of_name(call.db, label=TRACKING_LABEL, name=name)
+    domain = next((domain for domain in domains if domain.project_id == call.project_id), None)
+    return PagesDomainStatus(
+        name=name,
+        record=record,
+        domain_verified=domain is not None,
+        certificate=None if domain is None else await _pages_certificate(call, domain.id, name),
+        in_use=call.world.resources[PagesDomains].name_of(call.project_id) == name,
+    )
+
+
+async def _pages_certificate(call: Call, domain_id: UUID, name: str) -> DomainCertificate | None:
+    """The certificate of a name of hosted pages below a domain; None if this server does not obtain certificates."""
+    if not _obtains_certificates(call):
+        return None
+    certificates = await _certificates_of(call, domain_id)
+    # Nothing is stored about a name until the first search for names that need a certificate.
+    none_yet = DomainCertificate(
+        name=name, status="PENDING", problem=None, issued_at=None, expires_at=None, next_attempt_at=None
+    )
+    return next((row for row in certificates if row.name == name), none_yet)
+
+
+def _obtains_certificates(call: Call) -> bool:
+    """Whether this server obtains certificates for names of projects."""
     settings = call.world.settings
-    account = await store.find_account(call.db, directory=settings.acme_directory)
-    if account is None or not settings.acme_terms_agreed or settings.https_port is None:
+    return settings.acme_terms_agreed and settings.https_port is not None
+
+
+async def _certificates_of(call: Call, domain_id: UUID) -> list[DomainCertificate]:
+    """The certificates of the names of projects below a domain; none if this server does not obtain certificates."""
+    account = await store.find_account(call.db, directory=call.world.settings.acme_directory)
+    if account is None or not _obtains_certificates(call):
         return []
     names = await store.names_of_domain(
-        call.db, account_id=account.id, project_id=call.project_id, domain_id=id, label=TRACKING_LABEL
+        call.db, account_id=account.id, project_id=call.project_id, domain_id=domain_id, label=TRACKING_LABEL
     )
     return [_to_certificate(name) for name in names]
 

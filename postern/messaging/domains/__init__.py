@@ -2,6 +2,7 @@
 
 PUBLIC_MODULES = (
     "dmarc_reports",
+    "dns_check",
     "rules",
     "senders",
     "sending",

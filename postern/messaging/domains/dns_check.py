@@ -7,7 +7,14 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from postern.messaging.domains.model import DnsRecord, PublicKey, Purpose, RecordCheck, RecordStatus
-from postern.messaging.domains.rules import BOUNCE_LABEL, PURPOSES, RecordSettings, records_of, spf_terms
+from postern.messaging.domains.rules import (
+    BOUNCE_LABEL,
+    PURPOSES,
+    RecordSettings,
+    records_of,
+    spf_terms,
+    with_check,
+)
 from postern.protocols.mail import dkim, dmarc, spf
 from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord, Resolver
 from postern.protocols.mail.domain_findings import (
@@ -58,6 +65,11 @@ async def check_records(
     checks = (_check(resolver, domain, record, keys_by_purpose.get(record.purpose), settings) for record in expected)
     results = list(await asyncio.gather(*checks))
     return DnsCheckResult(results, await _inspect(resolver, domain, expected, results, keys_by_purpose, settings))
+
+
+async def check_cname(resolver: Resolver, record: DnsRecord) -> DnsRecord:
+    """A CNAME record with the result of its lookup: UNKNOWN if that failed; nothing is raised."""
+    return with_check(record, await _check(resolver, record.name, record, None, RecordSettings()))
 
 
 async def _inspect(

@@ -84,7 +84,7 @@ NEXT_STATUS: Mapping[tuple[Status, DnsOutcome], Status] = {
 }
 """The next status for every status and outcome."""
 
-Purpose = Literal["DKIM", "DKIM_NEXT", "DKIM_ED25519", "SPF", "RETURN_PATH", "DMARC", "TRACKING"]
+Purpose = Literal["DKIM", "DKIM_NEXT", "DKIM_ED25519", "SPF", "RETURN_PATH", "DMARC", "TRACKING", "PAGES"]
 RecordStatus = Literal["PENDING", "VERIFIED", "WRONG", "UNKNOWN"]
 Algorithm = Literal["rsa-sha256", "ed25519-sha256"]
 Role = Literal["CURRENT", "NEXT", "RETIRED", "ED25519"]
@@ -234,7 +234,7 @@ class DnsRecord(Record):
     value: str
     purpose: Purpose
     required: bool
-    """Whether the domain cannot be verified without this record."""
+    """Whether the domain cannot be verified, or its name not be used, without this record."""
     status: RecordStatus = "PENDING"
     """PENDING: not published; WRONG: published with another value; UNKNOWN: the lookup failed."""
     found: list[str] = []

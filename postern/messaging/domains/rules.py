@@ -111,12 +111,13 @@ def records_of(
     """
     results = {(check.purpose, check.value): check for check in checks}
     return [
-        _with_check(record, results.get((record.purpose, record.value)))
+        with_check(record, results.get((record.purpose, record.value)))
         for record in _expected_records(domain, keys, settings)
     ]
 
 
-def _with_check(record: DnsRecord, check: RecordCheck | None) -> DnsRecord:
+def with_check(record: DnsRecord, check: RecordCheck | None) -> DnsRecord:
+    """A record with the result of its last check, if there is one."""
     if check is None:
         return record
     return msgspec.structs.replace(record, status=check.status, found=check.found, reason=check.reason)
