@@ -82,6 +82,43 @@ test.describe("sign-in settings", () => {
   });
 });
 
+test("the host name of the pages shows what it still needs", async ({ signedIn: page }) => {
+  const { client, path } = await newProject(unique("Names"));
+  const domain = `${unique("names")}.example`;
+  const { id, records } = await client.domains.create({ domain });
+  const key = records.find(({ purpose }) => purpose === "DKIM");
+  await fetch(`${SERVER.zoneUrl}/${key?.name}/TXT`, { method: "PUT", body: JSON.stringify([key?.value]) });
+  expect((await client.domains.verify(id)).status).toBe("VERIFIED");
+  const name = `login.${domain}`;
+  const state = page.getByRole("region", { name: "State of the host name" });
+  await page.goto(path());
+  await settingOf(page, "pagesDomain").getByRole("textbox").fill(name);
+  await expect(state).toHaveCount(0);
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await expect(state).toContainText("Links have this name");
+
+  // The server of this test has an IP address, to which no record can point.
+  const record = { type: "CNAME", name, value: "post.example.net", purpose: "PAGES", required: true, found: [] };
+  const certificate = { name, status: "ISSUED", problem: null, issuedAt: null, expiresAt: null, nextAttemptAt: null };
+  let answer: object = { record: { ...record, status: "PENDING", reason: null }, certificate: null, inUse: true };
+  await page.route("**/pages-domain", (route) => route.fulfill({ json: { name, domainVerified: true, ...answer } }));
+  const check = state.getByRole("button", { name: "Check again" });
+  await check.click();
+  await expect(state).toContainText("Not found yet");
+  await expect(state.getByRole("status")).toContainText("do not work until the record leads to this server");
+  await expect(state.getByRole("button", { name: "Copy value: CNAME" })).toBeVisible();
+  const pending = { ...certificate, status: "PENDING" };
+  answer = { record: { ...record, status: "UNKNOWN", reason: ATTACK }, certificate: pending, inUse: false };
+  await check.click();
+  await expect(state).toContainText(ATTACK);
+  await expect(state.getByRole("status")).toContainText("have the name of this server until there is a certificate");
+  await expectHolds(page, "access host name", state);
+  answer = { record: { ...record, status: "VERIFIED", reason: null }, certificate, inUse: true };
+  await check.click();
+  await expect(state).toContainText("Issued");
+  await expect(state.getByRole("status")).toHaveText("Links have this name.");
+});
+
 test("providers are added, changed without showing the secret, and deleted", async ({ signedIn: page }) => {
   const { id, client, path } = await newProject(unique("Providers"));
   await page.goto(path("providers"));

@@ -3,6 +3,7 @@ import { m } from "../../messages/messages.js";
 import { Button, Field as TextField } from "../../parts/parts";
 import { Wrong } from "../../parts/Wrong";
 import { Choices, Section } from "../settings/pieces";
+import { PagesDomain } from "./PagesDomain";
 import { type FormProps, SettingsForm } from "./SettingsForm";
 import { DEFAULTS, type Draft, type Field, isSame, METHODS, RULES, SECURITY_MAILS } from "./signIn";
 import { fieldWord, MAIL_WORDS, METHOD_WORDS, valueWords } from "./words";
@@ -78,6 +79,7 @@ export function TextItem({
   rows,
   range,
   usual,
+  after,
   form,
 }: {
   field: TextSetting;
@@ -88,6 +90,8 @@ export function TextItem({
   /** For a whole number: the least and the greatest. */
   range?: [number, number];
   usual?: string;
+  /** What is shown below the field. */
+  after?: ReactNode;
   form: FormProps;
 }) {
   const shared = { value: form.draft[field], placeholder, spellCheck: false, autoComplete: "off" };
@@ -114,6 +118,7 @@ export function TextItem({
           )
         }
       </TextField>
+      {after}
     </Item>
   );
 }
@@ -216,6 +221,7 @@ function Methods(form: FormProps) {
         hint={m.access_pages_domain_hint({ host: location.hostname })}
         placeholder="login.example.com"
         usual={m.access_pages_domain_default()}
+        after={form.stored.pagesDomain && <PagesDomain key={form.stored.pagesDomain} name={form.stored.pagesDomain} />}
         form={form}
       />
       <TextItem

@@ -1,18 +1,11 @@
 import type { Domain, DomainCertificate } from "@postern/sdk";
 import { useQuery } from "@tanstack/react-query";
-import type { Shape } from "../../look/glyphs";
 import { m } from "../../messages/messages.js";
 import { longTime } from "../../parts/format";
-import { LoadingFailed, Status, Time, type Tone } from "../../parts/parts";
+import { LoadingFailed, Status, Time } from "../../parts/parts";
 import { useProjectId } from "../../session/profile";
 import { certificatesQuery } from "./queries";
-
-const STATES: Record<string, { shape: Shape; tone: Tone; word: () => string }> = {
-  PENDING: { shape: "waiting", tone: "", word: m.certificates_pending },
-  ISSUED: { shape: "yes", tone: "", word: m.certificates_issued },
-  RENEWING: { shape: "waiting", tone: "", word: m.certificates_renewing },
-  FAILED: { shape: "attention", tone: "bad", word: m.certificates_failed },
-};
+import { certificateLook } from "./words";
 
 /** The TLS certificates of the domain's tracking names. Nothing if this server does not obtain any. */
 export function Certificates({ domain }: { domain: Domain }) {
@@ -46,7 +39,7 @@ export function Certificates({ domain }: { domain: Domain }) {
 
 function Certificate({ certificate }: { certificate: DomainCertificate }) {
   const { name, status, problem, expiresAt, nextAttemptAt } = certificate;
-  const { shape, tone, word } = STATES[status] ?? { shape: "no" as const, tone: "" as const, word: () => status };
+  const { shape, tone, word } = certificateLook(status);
   return (
     <tr>
       <th scope="row">

@@ -32,6 +32,18 @@ export const PURPOSES: Record<string, { what: () => string; term: () => string; 
   TRACKING: { what: m.domains_tracking, term: m.domains_tracking_term, why: m.domains_tracking_why },
 };
 
+const CERTIFICATE_STATES: Record<string, Look> = {
+  PENDING: { shape: "waiting", tone: "", word: m.certificates_pending },
+  ISSUED: { shape: "yes", tone: "", word: m.certificates_issued },
+  RENEWING: { shape: "waiting", tone: "", word: m.certificates_renewing },
+  FAILED: { shape: "attention", tone: "bad", word: m.certificates_failed },
+};
+
+/** How the state of a certificate looks. */
+export function certificateLook(status: string): Look {
+  return CERTIFICATE_STATES[status] ?? { shape: "no", tone: "", word: () => status };
+}
+
 /** The name of a record for a sentence: `Permission to send (SPF)`. */
 export function nameOf({ purpose }: DnsRecord): string {
   const { what, term } = PURPOSES[purpose] ?? {};
