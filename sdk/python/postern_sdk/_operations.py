@@ -1156,6 +1156,14 @@ LIST_DOMAIN_CERTIFICATES = Operation(
     many=True,
     permission="domains:read",
 )
+GET_PAGES_DOMAIN = Operation(
+    "getPagesDomain",
+    "GET",
+    "/projects/{projectId}/pages-domain",
+    "json",
+    result="PagesDomainStatus",
+    permission="projects:read",
+)
 LIST_CUSTOMERS = Operation(
     "listCustomers",
     "GET",

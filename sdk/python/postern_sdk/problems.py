@@ -664,6 +664,12 @@ class OwnsAnAccount(ConflictError):
     """
 
 
+class PagesDomainMissing(NotFoundError):
+    """`pages_domain_missing` (404): This project has no host name for its hosted pages. Set
+    `settings.signIn.pagesDomain` first.
+    """
+
+
 class PasskeyMissing(NotFoundError):
     """`passkey_missing` (404): There is no such passkey."""
 
@@ -1298,6 +1304,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "owner_stays": OwnerStays,
     "owners_locked_out": OwnersLockedOut,
     "owns_an_account": OwnsAnAccount,
+    "pages_domain_missing": PagesDomainMissing,
     "passkey_missing": PasskeyMissing,
     "password_breached": PasswordBreached,
     "password_common": PasswordCommon,

@@ -110,7 +110,7 @@ if TYPE_CHECKING:
     DmarcResultPolicy: TypeAlias = Literal["none", "quarantine", "reject"] | str
     DnsRecordType: TypeAlias = Literal["CNAME", "TXT"] | str
     DnsRecordPurpose: TypeAlias = (
-        Literal["DKIM", "DKIM_ED25519", "DKIM_NEXT", "DMARC", "RETURN_PATH", "SPF", "TRACKING"] | str
+        Literal["DKIM", "DKIM_ED25519", "DKIM_NEXT", "DMARC", "PAGES", "RETURN_PATH", "SPF", "TRACKING"] | str
     )
     DnsRecordStatus: TypeAlias = Literal["PENDING", "UNKNOWN", "VERIFIED", "WRONG"] | str
     DomainStatus: TypeAlias = Literal["DEGRADED", "FAILED", "PENDING", "VERIFIED"] | str
@@ -3384,7 +3384,7 @@ class DnsRecord(Record, frozen=True, kw_only=True):
     purpose: DnsRecordPurpose
     """Purpose of the DNS record."""
     required: bool
-    """Whether the domain cannot be verified without this record."""
+    """Whether the domain cannot be verified, or its name not be used, without this record."""
     status: DnsRecordStatus
     """PENDING: not published; WRONG: published with another value; UNKNOWN: the lookup failed. Default:
     `"PENDING"`.
@@ -6057,6 +6057,25 @@ class PageTextsChange(Record, frozen=True, kw_only=True):
     """Button of the sign-up page; null for the built-in one."""
     footer: str | None | UnsetType = UNSET
     """A line in the foot of all pages, such as the name of the company."""
+
+
+class PagesDomainStatus(Record, frozen=True, kw_only=True):
+    """Whether customers can open the hosted pages at the project's own host name."""
+
+    name: str
+    """The host name: `settings.signIn.pagesDomain`."""
+    record: DnsRecord | None
+    """The DNS record to publish, with what was found now. VERIFIED also if the name has address records of the
+    server's addresses instead. Null if the server's own host is not a domain name, as on a developer's machine.
+    """
+    domain_verified: bool
+    """Whether a sending domain of the project above the name is VERIFIED. Otherwise the name is not served."""
+    certificate: DomainCertificate | None
+    """The TLS certificate of the name. Null if this server does not obtain certificates, and while `domainVerified`
+    is false.
+    """
+    in_use: bool
+    """Whether links, redirects and callback URLs have the name now. A change takes up to five seconds."""
 
 
 class Passkey(Record, frozen=True, kw_only=True):

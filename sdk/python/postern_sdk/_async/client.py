@@ -16995,6 +16995,31 @@ class AsyncProjects:
         """
         return await self._client._call(operations.CREATE_PROJECT, (), body={"name": name}, timeout=timeout)
 
+    async def get_pages_domain(
+        self,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.PagesDomainStatus:
+        """Check whether the project's host name for hosted pages, `settings.signIn.pagesDomain`, can be used.
+
+        The response has the DNS record to publish, and whether it is published: it is looked up for each
+        request, so a project can make 30 in a minute. It also has the state of the sending domain above the
+        name, and of the TLS certificate. A record that could not be looked up has the status UNKNOWN.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PagesDomainMissing
+        """
+        return await self._client._call(operations.GET_PAGES_DOMAIN, (), project=project, timeout=timeout)
+
 
 class AsyncProviders:
     """The methods of `client.providers`."""

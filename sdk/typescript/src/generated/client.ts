@@ -210,6 +210,7 @@ import type {
   OwnAddress,
   OwnSession,
   OwnershipTransfer,
+  PagesDomainStatus,
   Passkey,
   PasskeyChange,
   PasskeyOptions,
@@ -2862,6 +2863,20 @@ export interface ProjectsApi {
    * Problems: `too_many_requests`, `database_away`.
    */
   create(params: NewProject, options?: RequestOptions): Promise<Project>;
+  /**
+   * Check whether the project's host name for hosted pages, `settings.signIn.pagesDomain`, can be used
+   *
+   * The response has the DNS record to publish, and whether it is published: it is looked up for each request, so a
+   * project can make 30 in a minute. It also has the state of the sending domain above the name, and of the TLS
+   * certificate. A record that could not be looked up has the status UNKNOWN.
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `pages_domain_missing`, `too_many_requests`, `database_away`.
+   */
+  getPagesDomain(options?: RequestOptions): Promise<PagesDomainStatus>;
 }
 
 /** The methods of `client.apiKeys`. */

@@ -164,6 +164,7 @@ domains.setWarmUp PUT /projects/{projectId}/domains/{domainId}/warm-up j
 domains.getWarmUp GET /projects/{projectId}/domains/{domainId}/warm-up
 domains.deleteWarmUp DELETE /projects/{projectId}/domains/{domainId}/warm-up
 domains.listCertificates GET /projects/{projectId}/domains/{id}/certificates
+projects.getPagesDomain GET /projects/{projectId}/pages-domain
 customers.list GET /projects/{projectId}/customers qp
 customers.create POST /projects/{projectId}/customers j
 customers.importBatch POST /projects/{projectId}/customers/import j

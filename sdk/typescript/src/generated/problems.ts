@@ -538,6 +538,12 @@ export class OwnersLockedOut extends ConflictError {}
  */
 export class OwnsAnAccount extends ConflictError {}
 
+/**
+ * 404 `pages_domain_missing`: This project has no host name for its hosted pages. Set `settings.signIn.pagesDomain`
+ * first.
+ */
+export class PagesDomainMissing extends NotFoundError {}
+
 /** 404 `passkey_missing`: There is no such passkey. */
 export class PasskeyMissing extends NotFoundError {}
 
@@ -1078,6 +1084,7 @@ export const PROBLEMS = {
   OwnerStays,
   OwnersLockedOut,
   OwnsAnAccount,
+  PagesDomainMissing,
   PasskeyMissing,
   PasswordBreached,
   PasswordCommon,

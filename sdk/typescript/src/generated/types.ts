@@ -3069,8 +3069,8 @@ export interface DnsRecord {
   /** Value to publish. */
   value: string;
   /** Purpose of the DNS record. */
-  purpose: "DKIM" | "DKIM_ED25519" | "DKIM_NEXT" | "DMARC" | "RETURN_PATH" | "SPF" | "TRACKING" | (string & {});
-  /** Whether the domain cannot be verified without this record. */
+  purpose: "DKIM" | "DKIM_ED25519" | "DKIM_NEXT" | "DMARC" | "PAGES" | "RETURN_PATH" | "SPF" | "TRACKING" | (string & {});
+  /** Whether the domain cannot be verified, or its name not be used, without this record. */
   required: boolean;
   /** PENDING: not published; WRONG: published with another value; UNKNOWN: the lookup failed. Default: `"PENDING"`. */
   status: "PENDING" | "UNKNOWN" | "VERIFIED" | "WRONG" | (string & {});
@@ -6492,6 +6492,26 @@ export interface PageTextsChange {
   signUpButton?: string | null | undefined;
   /** A line in the foot of all pages, such as the name of the company. */
   footer?: string | null | undefined;
+}
+
+/** Whether customers can open the hosted pages at the project's own host name. */
+export interface PagesDomainStatus {
+  /** The host name: `settings.signIn.pagesDomain`. */
+  name: string;
+  /**
+   * The DNS record to publish, with what was found now. VERIFIED also if the name has address records of the server's
+   * addresses instead. Null if the server's own host is not a domain name, as on a developer's machine.
+   */
+  record: DnsRecord | null;
+  /** Whether a sending domain of the project above the name is VERIFIED. Otherwise the name is not served. */
+  domainVerified: boolean;
+  /**
+   * The TLS certificate of the name. Null if this server does not obtain certificates, and while `domainVerified` is
+   * false.
+   */
+  certificate: DomainCertificate | null;
+  /** Whether links, redirects and callback URLs have the name now. A change takes up to five seconds. */
+  inUse: boolean;
 }
 
 /** A passkey. */
