@@ -1,5 +1,5 @@
 import type { Request } from "@playwright/test";
-import { at, expect, expectAccessible, expectHolds, SERVER, signIn, test } from "./fixtures";
+import { at, expect, expectAccessible, expectHolds, expectSettled, SERVER, signIn, test } from "./fixtures";
 
 test.describe("with a refused password", () => {
   // Chromium notes every response of an error on the console.
@@ -153,6 +153,8 @@ test("a new project is created and opened from the menu", async ({ signedIn: pag
 
 test("signing out ends the session", async ({ signedIn: page }) => {
   await page.goto(at());
+  // A request that is under way when the session ends is answered 401, which the browser logs.
+  await expectSettled(page);
   await page.locator(".side .me").click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await expect(page).toHaveURL(/\/dashboard\/sign-in$/);
