@@ -56,10 +56,13 @@ export function useAttention(projectId: string, range: Range) {
     counts: mail.data && sumOf(mail.data.days),
     seen: transportSeen(recent.data?.data ?? [], captured.data),
   });
+  const sources = [waiting, domains, webhooks, recent];
   return {
     findings,
-    unread: [waiting, domains, webhooks, recent].filter((each) => each.isError && !each.data),
-    loading: [mail, failed, waiting, domains, webhooks, recent, captured, passkeys].some((each) => each.isLoading),
+    unread: sources.filter((each) => each.isError && !each.data),
+    loading: sources.some((each) => each.isPending),
+    /** Whether nothing is on its way that could add a line. */
+    settled: ![...sources, mail, failed, captured, passkeys].some((each) => each.isLoading),
   };
 }
 
@@ -70,7 +73,7 @@ export function Attention({
   unread,
   loading,
   onTransport,
-}: ReturnType<typeof useAttention> & {
+}: Omit<ReturnType<typeof useAttention>, "settled"> & {
   projectId: string;
   /** Explain how mail leaves the server. */
   onTransport: () => void;

@@ -60,10 +60,10 @@ const LIVE_MS = 3_000;
 function Numbers({ projectId }: { projectId: string }) {
   const { range = DEFAULT_RANGE } = useOverviewSearch();
   const period = useQuery(mailQuery(projectId, range)).data?.period ?? periodOf(range);
-  const attention = useAttention(projectId, range);
+  const { settled, ...attention } = useAttention(projectId, range);
   // What is below the list comes with it: it would jump by every line of the list that arrives.
   const [listed, setListed] = useState(false);
-  if (!listed && !attention.loading) setListed(true);
+  if (!listed && settled) setListed(true);
   const steps = useSteps(projectId);
   const [hidden, hide] = useStepsHidden(projectId);
   const [step, setStep] = useState<Step>();
