@@ -120,21 +120,17 @@ def built_in_mail(name: str, language: str, placeholder: Callable[[str], str]) -
     The part of a link or code has no text, only its label.
     """
     subject, parts, _ = _MAILS[name]
-    shown = (subject, *(part.text for part in parts))
-    names = {value: placeholder(value) for source in shown for value in _names(source)}
+    names = {value: placeholder(value) for value in mail_values(name)}
     translate = translator(language)
-    translated = [_rendered(part, translate, {**names, "link": "", "code": ""}) for part in parts]
-    return translate(subject, **names), translated
+    return translate(subject, **names), [
+        _rendered(part, translate, {**names, "link": "", "code": ""}) for part in parts
+    ]
 
 
 def mail_values(name: str) -> set[str]:
     """The names of the values that the subject and the parts of `templates/mail/<name>.txt` show."""
     subject, parts, _ = _MAILS[name]
-    return {value for source in (subject, *(part.text for part in parts)) for value in _names(source)}
-
-
-def _names(source: str) -> list[str]:
-    return _NAME.findall(source)
+    return {value for source in (subject, *(part.text for part in parts)) for value in _NAME.findall(source)}
 
 
 def _rendered(part: MailPart, translate: Translate, context: dict[str, str]) -> MailPart:

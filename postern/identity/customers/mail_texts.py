@@ -1,9 +1,9 @@
 """What mails to customers say: the built-in texts, and those that a project has written instead.
 
 A project writes templates for the subject, the preheader, the paragraphs and the footer; the layout is ours, and so is
-the line below the mail that says to whom it was sent and why. The code
-or link of a mail is not a variable but a block that the mail must have, so that no condition can hide it. The texts are
-rendered as plain text in the render processes and escaped by the layout. If that fails, the built-in text is sent.
+the line below the mail that says to whom it was sent and why. The code or link of a mail is not a variable but a block
+that the mail must have, so that no condition can hide it. The texts are rendered as plain text in the render processes
+and escaped by the layout. If that fails, the built-in text is sent.
 """
 
 import re

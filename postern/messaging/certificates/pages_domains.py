@@ -72,8 +72,8 @@ def pages_base_url(world: "World", project_id: UUID) -> str:
 
 def is_own_host(world: "World", host: str) -> bool:
     """Whether a host name is that of this server, or that of the hosted pages of a project."""
-    host = host.rstrip(".").lower()
-    return host == urlsplit(world.settings.public_url).hostname or world.resources[PagesDomains].is_known(host)
+    host, own_host = host.rstrip(".").lower(), urlsplit(world.settings.public_url).hostname or ""
+    return host == own_host.rstrip(".") or world.resources[PagesDomains].is_known(host)
 
 
 def pages_url(world: "World", project_id: UUID) -> str:

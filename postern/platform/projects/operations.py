@@ -321,7 +321,7 @@ async def change_project(call: Call, data: ProjectChange) -> Project:
         await tx.lock_quota("required sso", call.project_id)
         project = require_found(await store.lock_project(tx, project_id=call.project_id), ProjectMissing)
         call.require_match(project.updated_at)
-        settings = await _claim_pages_domain(tx, call, project, _apply_change(call, project.settings, data.settings))
+        settings = await _check_host_names(tx, call, project, _apply_change(call, project.settings, data.settings))
         name = project.name if data.name is UNSET else data.name
         sso_newly_required = settings.sign_in.require_sso and not project.settings.sign_in.require_sso
         if sso_newly_required and not await sso_works(tx, call.project_id, None):
@@ -583,10 +583,10 @@ def _mask_passwords(project: Project) -> Project:
     return project if settings is project.settings else msgspec.structs.replace(project, settings=settings)
 
 
-async def _claim_pages_domain(
+async def _check_host_names(
     tx: Transaction, call: Call, project: Project, settings: ProjectSettings
 ) -> ProjectSettings:
-    """The changed settings of a project, whose new `pagesDomain` was checked. Raises Invalid."""
+    """The changed settings of a project, whose new `pagesDomain` and `trackingDomain` were checked. Raises Invalid."""
     name = settings.sign_in.pages_domain
     if name is not None and name != project.settings.sign_in.pages_domain:
         name = await call.world.hooks.claim_pages_domain(tx, call, name)
