@@ -198,6 +198,8 @@ def _check_identifier(call: Call, identifier: str) -> None:
         raise Invalid.at(path, "The host must be a domain name in ASCII (Punycode) or an IP address.")
     if parts.netloc != parts.netloc.lower() or parts.netloc.endswith((":443", ":80")[parts.scheme == "http"]):
         raise Invalid.at(path, "Write the host in small letters, and leave out the usual port, as clients do.")
+    if host.endswith("."):
+        raise Invalid.at(path, "Leave out the dot at the end of the host, as clients do.")
     if DOT_SEGMENT.search(parts.path):
         raise Invalid.at(path, "The path cannot contain `.` and `..`: clients resolve them.")
     if parts.scheme == "http" and host not in LOOPBACK_HOSTS:

@@ -159,6 +159,17 @@ async def remembered(auth, clock, **settings):
     return address, signed_in, app, codes
 
 
+async def test_no_device_is_remembered_unless_the_project_says_so(auth, clock):
+    address = new_address()
+    _, _, app, _ = await with_totp(auth, clock, address)
+    pending = (await auth.sign_in(address)).json()
+    body = {"mfaToken": pending["mfaToken"], "code": app.code(), "rememberDevice": True}
+    signed_in = (await auth.post("/mfa/verify", body)).json()
+    assert signed_in.get("rememberedDeviceToken") is None
+    assert (await auth.as_(signed_in["accessToken"]).get("/remembered-devices")).json() == []
+    assert (await auth.sign_in(address)).json()["mfaRequired"] is True
+
+
 async def sign_in_on(auth, address, token):
     body = {"email": address, "password": GOOD, "rememberedDeviceToken": token}
     response = await auth.post("/sign-in", body)

@@ -204,6 +204,7 @@ INVALID = [
     ({"identifier": "https://Notes.example.com/mcp"}, "/identifier"),
     ({"identifier": "https://notes.example.com:443/mcp"}, "/identifier"),
     ({"identifier": "http://localhost:80/mcp"}, "/identifier"),
+    ({"identifier": "https://notes.example.com./mcp"}, "/identifier"),
     ({"identifier": "https://notes.example.com/a/../mcp"}, "/identifier"),
     ({"identifier": "https://notes.example.com/a/%2E."}, "/identifier"),
     ({"scopes": ["openid"]}, "/scopes/0"),
