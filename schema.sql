@@ -2045,6 +2045,7 @@ CREATE TABLE public.setup_links (
     last_used_at timestamp with time zone,
     completed_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    session_id uuid,
     CONSTRAINT setup_links_steps_check CHECK (((steps <> '{}'::text[]) AND (steps <@ ARRAY['DOMAIN'::text, 'SSO'::text, 'SCIM'::text])))
 );
 

@@ -88,7 +88,7 @@ from postern.identity.scim import users as scim_users
 from postern.identity.scim import work as scim_work
 from postern.identity.scim.errors import SCIM
 from postern.identity.self_service import account_pages as own_account_pages
-from postern.identity.self_service import credential_pages, organization_pages
+from postern.identity.self_service import credential_pages, organization_pages, sign_in_rules_pages
 from postern.identity.self_service import operations as self_service
 from postern.identity.setup_links import operations as setup_links
 from postern.identity.setup_links import pages as setup_pages
@@ -189,7 +189,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(sessions, sign_up, sign_in, terms, credentials, totp),
     *operations_of(passkeys, step_up, remembered_devices, sign_in_hooks, impersonation, sign_in_alerts),
     *operations_of(providers, linking, identity_requests, customer_pages, mail_text_operations, sso, app_sso),
-    *operations_of(addresses, own_account, self_service, own_account_pages, credential_pages, organization_pages),
+    *operations_of(addresses, own_account, self_service, own_account_pages, credential_pages),
+    *operations_of(organization_pages, sign_in_rules_pages),
     *operations_of(
         campaigns,
         analytics,

@@ -63,7 +63,9 @@ HOSTED: dict[str, Any] = {
     "self_registered": True,
     "third_party": True,
     # Pages of setup links.
-    **dict.fromkeys(("entered", "overview", "change_url", "provider", "domain", "test_url", "chosen"), H),
+    **dict.fromkeys(
+        ("entered", "overview", "organization_url", "change_url", "provider", "domain", "test_url", "chosen"), H
+    ),
     **dict.fromkeys(("metadata_url", "issuer", "client_id", "user_count", "group_count"), H),
     **dict.fromkeys(("configured", "tested", "accepted", "received", "supported", "connected", "may_add_domain"), True),
     **dict.fromkeys(("active", "has_secret"), False),
@@ -135,6 +137,9 @@ ACCOUNT: dict[str, Any] = {
 """The values of the account pages."""
 ACCOUNT |= {
     **dict.fromkeys(("size", "own_roles", "self_url", "invite_url", "domain_url", "rules_url", "entered", "q"), H),
+    "setup_url": H,
+    "setup": "HERE",
+    "directories": [{**dict.fromkeys(("name", "size", "state"), H), "refused": True}],
     **dict.fromkeys(("more_url", "plan"), H),
     "suspended": True,
     "kept": {H: H},

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from postern.identity.access import operations as access
 from postern.identity.access.model import Role
@@ -11,12 +12,14 @@ from postern.identity.self_service.visits import Visit
 from postern.kernel.http.call import Call
 from postern.kernel.http.problems import Forbidden
 
+ORGANIZATION = "organizations/{organization_id}"
+"""The path of the page of an organization, below `auth/pages/`."""
 MEMBERS = "organization:members"
 """Permission to see and change members and invitations, and to see the roles."""
 DOMAINS = "organization:domains"
 """Permission to see and change the domains."""
 SIGN_IN = "organization:sign_in"
-"""Permission to see the single sign-on, and to change the sign-in rules."""
+"""Permission to see single sign-on and directories, and to change the sign-in rules."""
 PLAN = "organization:plan"
 """Permission to see the plan and the features."""
 PERMISSIONS = (MEMBERS, DOMAINS, SIGN_IN, PLAN)
@@ -65,6 +68,12 @@ class Authority:
             raise RoleNotAssignable
 
     @property
+    def owns(self) -> bool:
+        """Whether the visitor is an OWNER. Only an OWNER may set up single sign-on and directories: an identity
+        provider signs in every member at its domain, also those whose roles allow more than the visitor's."""
+        return "OWNER" in self.roles
+
+    @property
     def assignable(self) -> list[Role]:
         """The roles that the visitor may give, MEMBER first."""
         roles = [role for role in self.known_roles if self.may_assign(role.key)]
@@ -96,6 +105,18 @@ async def authority_in(visit: Visit, organization: Organization) -> Authority:
         known_roles=[role for role in roles if role.scope == "ORGANIZATION"],
         patterns=[pattern for role in own for pattern in role.permissions],
     )
+
+
+async def require_authority(visit: Visit, organization_id: UUID, permission: str) -> Authority:
+    """What the visitor may do. Raises MemberNotPermitted without `permission`."""
+    authority = await authority_in(visit, await members.require_membership(visit.call, organization_id))
+    authority.require(permission)
+    return authority
+
+
+def organization_path(organization_id: UUID, path: str = "") -> str:
+    """The path of a page of an organization, below `auth/pages/`."""
+    return f"{ORGANIZATION.format(organization_id=organization_id)}{path}"
 
 
 def _covers(patterns: Sequence[str], permission: str) -> bool:

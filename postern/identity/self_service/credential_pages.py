@@ -19,6 +19,7 @@ from postern.identity.self_service.forms import code_input, form_values, grouped
 from postern.identity.self_service.visits import (
     FIELDS,
     PAGES,
+    Entered,
     PageExpired,
     Visit,
     current_visit,
@@ -40,7 +41,6 @@ from postern.web.languages import text
 from postern.web.pages import read_form
 from postern.web.qr import qr_code
 
-Entered = dict[str, str] | None
 PASSKEY_NAME_LIMIT = 100
 LINK_PURPOSE = "account-link-state"
 """Purpose of the signature by which a return from a provider belongs to a session."""

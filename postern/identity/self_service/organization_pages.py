@@ -3,21 +3,20 @@
 A member sees and changes what a role permits; see `authority`. Each form checks that again when it is sent.
 """
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
 
 import msgspec
-from msgspec import UNSET
 
+from postern.identity.customers.sessions import require_fresh
+from postern.identity.customers.sign_in import project_of_call
 from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
+from postern.identity.oauth.browsers import redirect
 from postern.identity.organizations import domains, invitations, members
-from postern.identity.organizations import operations as organizations
 from postern.identity.organizations.model import (
     NewOrganizationDomain,
     NewOrganizationInvitation,
-    OrganizationChange,
     OrganizationDomainChange,
     OrganizationDomainMissing,
     OrganizationInvitation,
@@ -27,31 +26,31 @@ from postern.identity.organizations.model import (
 from postern.identity.self_service.authority import (
     DOMAINS,
     MEMBERS,
+    ORGANIZATION,
     PLAN,
     SIGN_IN,
     Authority,
     MemberNotPermitted,
     authority_in,
+    organization_path,
+    require_authority,
 )
-from postern.identity.self_service.forms import check_inputs, choice_input, form_values, text_input
+from postern.identity.self_service.forms import choice_input, form_values
 from postern.identity.self_service.invitation_limits import require_mail_allowed
-from postern.identity.self_service.visits import Visit, form_operation, page_operation, show, submit
-from postern.identity.sso import operations as sso
+from postern.identity.self_service.sign_in_rules_pages import sign_in_values
+from postern.identity.self_service.visits import Entered, Render, Visit, form_operation, page_operation, show, submit
+from postern.identity.setup_links.holder import open_link
+from postern.identity.setup_links.operations import create_link_of_member
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest
-from postern.kernel.http.problems import Invalid, Problem
+from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
-from postern.web.languages import Text, counted_text, text, translated
+from postern.web.languages import counted_text, text
 
-ORGANIZATION = "organizations/{organization_id}"
 PEOPLE_SHOWN = 25
 """Members on one page."""
 LIST_SHOWN = 100
 """Invitations, domains and connections on the page."""
-MINUTES_DIGITS = 6
-"""Maximum number of digits of a number of minutes."""
-Render = Callable[..., Awaitable[HttpResponse]]
-Entered = dict[str, str] | None
 DONE = {
     "role": text("The role was changed."),
     "removed": text("The person no longer belongs to the organization."),
@@ -65,38 +64,12 @@ DONE = {
     "domain-removed": text("The domain was removed."),
     "rules": text("The rules were changed."),
 }
-METHODS: dict[str, Text] = {
-    "PASSWORD": text("Password"),
-    "EMAIL_CODE": text("Code by mail"),
-    "EMAIL_LINK": text("Link by mail"),
-    "PASSKEY": text("Passkey"),
-    "SOCIAL": text("Accounts at other providers"),
-    "SSO": text("Company sign-in"),
-}
-KINDS = {"SAML": "SAML", "OIDC": "OpenID Connect"}
-"""The names of the protocols of connections, which are the same in all languages."""
-CONNECTION_STATES = {
-    "DRAFT": text("Not ready yet"),
-    "ACTIVE": text("On"),
-    "INACTIVE": text("Off"),
-}
 DOMAIN_STATES = {
     "PENDING": text("Waiting for the record"),
     "VERIFIED": text("Confirmed"),
     "FAILED": text("The record was never found"),
     "LAPSED": text("The record is gone"),
 }
-
-
-async def _authority(visit: Visit, organization_id: UUID, permission: str) -> Authority:
-    """What the visitor may do. Raises MemberNotPermitted without `permission`."""
-    authority = await authority_in(visit, await members.require_membership(visit.call, organization_id))
-    authority.require(permission)
-    return authority
-
-
-def _path(organization_id: UUID, path: str = "") -> str:
-    return f"organizations/{organization_id}{path}"
 
 
 def _organization(organization_id: UUID) -> Render:
@@ -119,14 +92,15 @@ def _organization(organization_id: UUID) -> Render:
                 "plan": PLAN in authority.permissions,
             },
             kept=visit.kept,
-            self_url=visit.url(_path(organization_id)),
-            invite_url=visit.url(_path(organization_id, "/invitations")),
-            domain_url=visit.url(_path(organization_id, "/domains")),
-            rules_url=visit.url(_path(organization_id, "/rules")),
+            self_url=visit.url(organization_path(organization_id)),
+            invite_url=visit.url(organization_path(organization_id, "/invitations")),
+            domain_url=visit.url(organization_path(organization_id, "/domains")),
+            setup_url=visit.url(organization_path(organization_id, "/setup")),
+            rules_url=visit.url(organization_path(organization_id, "/rules")),
             entered=(entered or {}).get("email", ""),
             **(await _members(visit, authority, names)),
             **(await _domains(visit, authority)),
-            **(await _sign_in(visit, authority)),
+            **(await sign_in_values(visit, authority)),
             **(await _plan(visit, authority)),
         )
 
@@ -143,7 +117,9 @@ async def _members(visit: Visit, authority: Authority, names: dict[str, str]) ->
         visit.call, organization_id, q=q or None, limit=PEOPLE_SHOWN, cursor=visit.query.get("cursor") or None
     )
     if page.next_cursor:
-        shown["more_url"] = visit.url(_path(organization_id), cursor=page.next_cursor, **({"q": q} if q else {}))
+        shown["more_url"] = visit.url(
+            organization_path(organization_id), cursor=page.next_cursor, **({"q": q} if q else {})
+        )
     shown["members"] = [
         {
             "name": member.name or member.email or str(member.customer_id),
@@ -151,8 +127,8 @@ async def _members(visit: Visit, authority: Authority, names: dict[str, str]) ->
             "roles": ", ".join(names.get(key, key) for key in member.roles),
             "own": member.customer_id == visit.customer.id,
             "changeable": all(authority.may_assign(key) for key in member.roles),
-            "role_url": visit.url(_path(organization_id, f"/members/{member.customer_id}")),
-            "remove_url": visit.url(_path(organization_id, f"/members/{member.customer_id}/remove")),
+            "role_url": visit.url(organization_path(organization_id, f"/members/{member.customer_id}")),
+            "remove_url": visit.url(organization_path(organization_id, f"/members/{member.customer_id}/remove")),
         }
         for member in page.items
     ]
@@ -169,8 +145,8 @@ async def _members(visit: Visit, authority: Authority, names: dict[str, str]) ->
             ),
             "failed": invitation.mail_problem is not None,
             "changeable": authority.may_assign(invitation.role),
-            "resend_url": visit.url(_path(organization_id, f"/invitations/{invitation.id}/resend")),
-            "revoke_url": visit.url(_path(organization_id, f"/invitations/{invitation.id}/revoke")),
+            "resend_url": visit.url(organization_path(organization_id, f"/invitations/{invitation.id}/resend")),
+            "revoke_url": visit.url(organization_path(organization_id, f"/invitations/{invitation.id}/revoke")),
         }
         for invitation in pending.items
     ]
@@ -201,45 +177,12 @@ async def _domains(visit: Visit, authority: Authority) -> dict[str, Any]:
                 "record_name": row.record_name,
                 "record": row.record,
                 "checked": visit.moment(row.last_checked_at),
-                "verify_url": visit.url(_path(organization_id, f"/domains/{row.id}/verify")),
-                "join_url": visit.url(_path(organization_id, f"/domains/{row.id}/join")),
-                "remove_url": visit.url(_path(organization_id, f"/domains/{row.id}/remove")),
+                "verify_url": visit.url(organization_path(organization_id, f"/domains/{row.id}/verify")),
+                "join_url": visit.url(organization_path(organization_id, f"/domains/{row.id}/join")),
+                "remove_url": visit.url(organization_path(organization_id, f"/domains/{row.id}/remove")),
             }
             for row in page.items
         ]
-    }
-
-
-async def _sign_in(visit: Visit, authority: Authority) -> dict[str, Any]:
-    if SIGN_IN not in authority.permissions:
-        return {"connections": [], "rules": []}
-    organization = authority.organization
-    page = await sso.list_sso_connections(visit.call, organization.id, limit=LIST_SHOWN)
-    lifetime, idle = organization.session_lifetime_minutes, organization.session_idle_minutes
-    methods = organization.allowed_methods
-    rules = [
-        *([text("Everybody must use the company sign-in.")] if organization.require_sso else []),
-        *([text("Everybody must use a second factor.")] if organization.require_mfa else []),
-        *(
-            [text("Allowed: {methods}", methods=", ".join(translated(visit.language, METHODS[key]) for key in methods))]
-            if methods is not None
-            else []
-        ),
-        *([text("Sessions end after {count} minutes.", count=str(lifetime))] if lifetime is not None else []),
-        *([text("Sessions end after {count} minutes without use.", count=str(idle))] if idle is not None else []),
-    ]
-    return {
-        "connections": [
-            {
-                "name": row.name,
-                "kind": KINDS[row.kind],
-                "domain": row.domain,
-                "state": text("On, but it does not work now") if row.held else CONNECTION_STATES[row.status],
-                "ends": visit.moment(min((it.expires_at for it in row.idp_certificates), default=None)),
-            }
-            for row in page.items
-        ],
-        "rules": rules,
     }
 
 
@@ -271,7 +214,7 @@ async def _plan(visit: Visit, authority: Authority) -> dict[str, Any]:
 @page_operation(ORGANIZATION, other_statuses=(303,))
 async def organization_page(call: Call, request: RawRequest, organization_id: UUID) -> HttpResponse:
     """An organization, as far as the member's role permits. Takes `returnUrl`, `q` (a search) and `cursor`."""
-    return await show(call, request, _path(organization_id), _organization(organization_id))
+    return await show(call, request, organization_path(organization_id), _organization(organization_id))
 
 
 # People.
@@ -288,7 +231,7 @@ async def _member(visit: Visit, authority: Authority, customer_id: UUID) -> Orga
 
 def _role(organization_id: UUID, customer_id: UUID) -> Render:
     async def render(visit: Visit, *, problem: Problem | None = None, entered: Entered = None) -> HttpResponse:
-        authority = await _authority(visit, organization_id, MEMBERS)
+        authority = await require_authority(visit, organization_id, MEMBERS)
         member = await _member(visit, authority, customer_id)
         chosen = (entered or {}).get("role", member.roles[0] if len(member.roles) == 1 else "")
         choices = [
@@ -298,10 +241,10 @@ def _role(organization_id: UUID, customer_id: UUID) -> Render:
             choices.insert(0, {"value": "", "label": ", ".join(member.roles), "selected": chosen == ""})
         form = form_values(
             text("Change the role of {name}", name=member.name or member.email or ""),
-            visit.url(_path(organization_id, f"/members/{customer_id}")),
+            visit.url(organization_path(organization_id, f"/members/{customer_id}")),
             text("Save"),
             inputs=[choice_input("role", text("Role"), choices)],
-            back=visit.url(_path(organization_id)),
+            back=visit.url(organization_path(organization_id)),
         )
         return await visit.form(form, problem=problem)
 
@@ -311,7 +254,7 @@ def _role(organization_id: UUID, customer_id: UUID) -> Render:
 @page_operation(f"{ORGANIZATION}/members/{{customer_id}}", other_statuses=(303,))
 async def member_page(call: Call, request: RawRequest, organization_id: UUID, customer_id: UUID) -> HttpResponse:
     """The page that changes the role of a member."""
-    page = _path(organization_id, f"/members/{customer_id}")
+    page = organization_path(organization_id, f"/members/{customer_id}")
     return await show(call, request, page, _role(organization_id, customer_id))
 
 
@@ -322,30 +265,30 @@ async def change_member_by_page(
     """Change the role of a member."""
 
     async def act(visit: Visit, form: dict[str, str]) -> HttpResponse:
-        authority = await _authority(visit, organization_id, MEMBERS)
+        authority = await require_authority(visit, organization_id, MEMBERS)
         member = await _member(visit, authority, customer_id)
         roles = [form["role"]] if form["role"] else member.roles
         authority.require_assignable(roles)
         await members.change_organization_member(
             visit.call, organization_id, customer_id, msgspec.convert({"roles": roles}, OrganizationMemberChange)
         )
-        return visit.done(_path(organization_id), "role")
+        return visit.done(organization_path(organization_id), "role")
 
-    page = _path(organization_id, f"/members/{customer_id}")
+    page = organization_path(organization_id, f"/members/{customer_id}")
     return await submit(call, request, page, act, _role(organization_id, customer_id))
 
 
 def _remove(organization_id: UUID, customer_id: UUID) -> Render:
     async def render(visit: Visit, *, problem: Problem | None = None, entered: Entered = None) -> HttpResponse:
-        authority = await _authority(visit, organization_id, MEMBERS)
+        authority = await require_authority(visit, organization_id, MEMBERS)
         member = await _member(visit, authority, customer_id)
         form = form_values(
             text("Remove {email}?", email=member.email or member.name or ""),
-            visit.url(_path(organization_id, f"/members/{customer_id}/remove")),
+            visit.url(organization_path(organization_id, f"/members/{customer_id}/remove")),
             text("Remove from the organization"),
             paragraphs=[text("The person loses access to what belongs to the organization. The account stays.")],
             danger=True,
-            back=visit.url(_path(organization_id)),
+            back=visit.url(organization_path(organization_id)),
         )
         return await visit.form(form, problem=problem)
 
@@ -355,7 +298,7 @@ def _remove(organization_id: UUID, customer_id: UUID) -> Render:
 @page_operation(f"{ORGANIZATION}/members/{{customer_id}}/remove", other_statuses=(303,))
 async def remove_member_page(call: Call, request: RawRequest, organization_id: UUID, customer_id: UUID) -> HttpResponse:
     """The page that asks before a member is removed."""
-    page = _path(organization_id, f"/members/{customer_id}/remove")
+    page = organization_path(organization_id, f"/members/{customer_id}/remove")
     return await show(call, request, page, _remove(organization_id, customer_id))
 
 
@@ -366,12 +309,12 @@ async def remove_member_by_page(
     """Remove a member from the organization."""
 
     async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
-        authority = await _authority(visit, organization_id, MEMBERS)
+        authority = await require_authority(visit, organization_id, MEMBERS)
         await _member(visit, authority, customer_id)
         await members.remove_organization_member(visit.call, organization_id, customer_id)
-        return visit.done(_path(organization_id), "removed")
+        return visit.done(organization_path(organization_id), "removed")
 
-    page = _path(organization_id, f"/members/{customer_id}/remove")
+    page = organization_path(organization_id, f"/members/{customer_id}/remove")
     return await submit(call, request, page, act, _remove(organization_id, customer_id))
 
 
@@ -381,7 +324,7 @@ async def remove_member_by_page(
 async def _invitation(visit: Visit, organization_id: UUID, id: UUID) -> OrganizationInvitation:
     """An invitation that the visitor may send again or withdraw. Raises MemberNotPermitted, RoleNotAssignable and
     OrganizationInvitationMissing."""
-    authority = await _authority(visit, organization_id, MEMBERS)
+    authority = await require_authority(visit, organization_id, MEMBERS)
     invitation = await invitations.require_invitation(visit.call, organization_id, id)
     authority.require_assignable([invitation.role])
     return invitation
@@ -392,16 +335,16 @@ async def invite_by_page(call: Call, request: RawRequest, organization_id: UUID)
     """Invite an address to the organization."""
 
     async def act(visit: Visit, form: dict[str, str]) -> HttpResponse:
-        authority = await _authority(visit, organization_id, MEMBERS)
+        authority = await require_authority(visit, organization_id, MEMBERS)
         role = form.get("role") or "MEMBER"
         authority.require_assignable([role])
         body = {"email": form["email"].strip(), "role": role, "invitedByEndUserId": str(visit.customer.id)}
         invitation = msgspec.convert(body, NewOrganizationInvitation)
         await require_mail_allowed(visit, invitation.email)
         await invitations.create_organization_invitation(visit.call, organization_id, invitation)
-        return visit.done(_path(organization_id), "invited")
+        return visit.done(organization_path(organization_id), "invited")
 
-    return await submit(call, request, _path(organization_id), act, _organization(organization_id))
+    return await submit(call, request, organization_path(organization_id), act, _organization(organization_id))
 
 
 @form_operation(f"{ORGANIZATION}/invitations/{{id}}/resend", other_statuses=(303,))
@@ -412,9 +355,9 @@ async def resend_invitation_by_page(call: Call, request: RawRequest, organizatio
         invitation = await _invitation(visit, organization_id, id)
         await require_mail_allowed(visit, invitation.email)
         await invitations.resend_organization_invitation(visit.call, organization_id, id)
-        return visit.done(_path(organization_id), "resent")
+        return visit.done(organization_path(organization_id), "resent")
 
-    return await submit(call, request, _path(organization_id), act, _organization(organization_id))
+    return await submit(call, request, organization_path(organization_id), act, _organization(organization_id))
 
 
 @form_operation(f"{ORGANIZATION}/invitations/{{id}}/revoke", other_statuses=(303,))
@@ -424,9 +367,9 @@ async def revoke_invitation_by_page(call: Call, request: RawRequest, organizatio
     async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
         await _invitation(visit, organization_id, id)
         await invitations.revoke_organization_invitation(visit.call, organization_id, id)
-        return visit.done(_path(organization_id), "revoked")
+        return visit.done(organization_path(organization_id), "revoked")
 
-    return await submit(call, request, _path(organization_id), act, _organization(organization_id))
+    return await submit(call, request, organization_path(organization_id), act, _organization(organization_id))
 
 
 # Domains.
@@ -437,12 +380,12 @@ async def add_domain_by_page(call: Call, request: RawRequest, organization_id: U
     """Add a domain; the page then shows the TXT record to publish."""
 
     async def act(visit: Visit, form: dict[str, str]) -> HttpResponse:
-        await _authority(visit, organization_id, DOMAINS)
+        await require_authority(visit, organization_id, DOMAINS)
         body = msgspec.convert({"domain": form["domain"].strip()}, NewOrganizationDomain)
         await domains.add_organization_domain(visit.call, organization_id, body)
-        return visit.done(_path(organization_id), "domain-added")
+        return visit.done(organization_path(organization_id), "domain-added")
 
-    return await submit(call, request, _path(organization_id), act, _organization(organization_id))
+    return await submit(call, request, organization_path(organization_id), act, _organization(organization_id))
 
 
 @form_operation(f"{ORGANIZATION}/domains/{{id}}/verify", other_statuses=(303,))
@@ -450,11 +393,13 @@ async def verify_domain_by_page(call: Call, request: RawRequest, organization_id
     """Check the TXT record of a domain now."""
 
     async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
-        await _authority(visit, organization_id, DOMAINS)
+        await require_authority(visit, organization_id, DOMAINS)
         row = await domains.verify_organization_domain(visit.call, organization_id, id)
-        return visit.done(_path(organization_id), "domain-verified" if row.status == "VERIFIED" else "domain-missing")
+        return visit.done(
+            organization_path(organization_id), "domain-verified" if row.status == "VERIFIED" else "domain-missing"
+        )
 
-    return await submit(call, request, _path(organization_id), act, _organization(organization_id))
+    return await submit(call, request, organization_path(organization_id), act, _organization(organization_id))
 
 
 @form_operation(f"{ORGANIZATION}/domains/{{id}}/join", other_statuses=(303,))
@@ -462,28 +407,28 @@ async def change_domain_by_page(call: Call, request: RawRequest, organization_id
     """Set whether people with an address at the domain join by themselves."""
 
     async def act(visit: Visit, form: dict[str, str]) -> HttpResponse:
-        await _authority(visit, organization_id, DOMAINS)
+        await require_authority(visit, organization_id, DOMAINS)
         body = OrganizationDomainChange(auto_join_enabled=form["joins"] == "1")
         await domains.change_organization_domain(visit.call, organization_id, id, body)
-        return visit.done(_path(organization_id), "domain-changed")
+        return visit.done(organization_path(organization_id), "domain-changed")
 
-    return await submit(call, request, _path(organization_id), act, _organization(organization_id))
+    return await submit(call, request, organization_path(organization_id), act, _organization(organization_id))
 
 
 def _remove_domain(organization_id: UUID, id: UUID) -> Render:
     async def render(visit: Visit, *, problem: Problem | None = None, entered: Entered = None) -> HttpResponse:
-        await _authority(visit, organization_id, DOMAINS)
+        await require_authority(visit, organization_id, DOMAINS)
         page = await domains.list_organization_domains(visit.call, organization_id, limit=LIST_SHOWN)
         row = next((row for row in page.items if row.id == id), None)
         if row is None:
             raise OrganizationDomainMissing
         form = form_values(
             text("Remove {email}?", email=row.domain),
-            visit.url(_path(organization_id, f"/domains/{id}/remove")),
+            visit.url(organization_path(organization_id, f"/domains/{id}/remove")),
             text("Remove the domain"),
             paragraphs=[text("People stay, but nobody joins or uses the company sign-in by this domain any more.")],
             danger=True,
-            back=visit.url(_path(organization_id)),
+            back=visit.url(organization_path(organization_id)),
         )
         return await visit.form(form, problem=problem)
 
@@ -494,7 +439,7 @@ def _remove_domain(organization_id: UUID, id: UUID) -> Render:
 async def remove_domain_page(call: Call, request: RawRequest, organization_id: UUID, id: UUID) -> HttpResponse:
     """The page that asks before a domain is removed."""
     return await show(
-        call, request, _path(organization_id, f"/domains/{id}/remove"), _remove_domain(organization_id, id)
+        call, request, organization_path(organization_id, f"/domains/{id}/remove"), _remove_domain(organization_id, id)
     )
 
 
@@ -503,107 +448,33 @@ async def remove_domain_by_page(call: Call, request: RawRequest, organization_id
     """Remove a domain."""
 
     async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
-        await _authority(visit, organization_id, DOMAINS)
+        await require_authority(visit, organization_id, DOMAINS)
         await domains.remove_organization_domain(visit.call, organization_id, id)
-        return visit.done(_path(organization_id), "domain-removed")
+        return visit.done(organization_path(organization_id), "domain-removed")
 
-    page = _path(organization_id, f"/domains/{id}/remove")
+    page = organization_path(organization_id, f"/domains/{id}/remove")
     return await submit(call, request, page, act, _remove_domain(organization_id, id))
 
 
-# Sign-in rules.
+# Setup of the domain, the company sign-in and the directory.
 
 
-def _rules(organization_id: UUID) -> Render:
-    async def render(visit: Visit, *, problem: Problem | None = None, entered: Entered = None) -> HttpResponse:
-        organization = (await _authority(visit, organization_id, SIGN_IN)).organization
-        allowed: list[str] = list(METHODS) if organization.allowed_methods is None else [*organization.allowed_methods]
-        minutes = {
-            "lifetime": organization.session_lifetime_minutes,
-            "idle": organization.session_idle_minutes,
-        }
+@form_operation(f"{ORGANIZATION}/setup", other_statuses=(303,))
+async def begin_setup_by_page(call: Call, request: RawRequest, organization_id: UUID) -> HttpResponse:
+    """Create a setup link for this browser, which works while the visitor is signed in as an OWNER, and go there.
 
-        def checked(name: str, stored: bool) -> bool:
-            return stored if entered is None else name in entered
+    Needs a sign-in in the last hour.
+    """
 
-        def number(name: str, label: Text) -> dict[str, Any]:
-            stored = "" if minutes[name] is None else str(minutes[name])
-            value = (entered or {}).get(name, stored)
-            hint = text("Empty: no limit of the organization")
-            return text_input(
-                name, label, value=value, required=False, maxlength=MINUTES_DIGITS, inputmode="numeric", hint=hint
-            )
+    async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
+        authority = await require_authority(visit, organization_id, SIGN_IN)
+        project = await project_of_call(visit.call)
+        if not (authority.owns and project.settings.sign_in.organization_setup):
+            raise MemberNotPermitted
+        async with visit.call.db.transaction() as tx:
+            await require_fresh(tx, visit.call)
+        token = await create_link_of_member(visit.call, organization_id, visit.session.session_id)
+        link_id, browser_cookie = await open_link(visit.call, request, token)
+        return redirect(visit.url(f"setup/{link_id}"), status=303, cookies=browser_cookie)
 
-        requirements = [
-            {
-                "value": "Sso",
-                "label": text("Everybody must use the company sign-in."),
-                "selected": checked("requireSso", organization.require_sso),
-            },
-            {
-                "value": "Mfa",
-                "label": text("Everybody must use a second factor."),
-                "selected": checked("requireMfa", organization.require_mfa),
-            },
-        ]
-        methods = [
-            {"value": key, "label": label, "selected": checked(f"method{key}", key in allowed)}
-            for key, label in METHODS.items()
-        ]
-        form = form_values(
-            text("Sign-in rules"),
-            visit.url(_path(organization_id, "/rules")),
-            text("Save"),
-            paragraphs=[text("These rules apply to all members, at their next sign-in or within minutes.")],
-            inputs=[
-                check_inputs("require", text("Required"), requirements),
-                check_inputs("method", text("Allowed ways to sign in"), methods),
-                number("lifetime", text("Minutes until a session ends")),
-                number("idle", text("Minutes without use until a session ends")),
-            ],
-            back=visit.url(_path(organization_id)),
-        )
-        return await visit.form(form, problem=problem)
-
-    return render
-
-
-@page_operation(f"{ORGANIZATION}/rules", other_statuses=(303,))
-async def rules_page(call: Call, request: RawRequest, organization_id: UUID) -> HttpResponse:
-    """The page that changes the sign-in rules."""
-    return await show(call, request, _path(organization_id, "/rules"), _rules(organization_id))
-
-
-@form_operation(f"{ORGANIZATION}/rules", other_statuses=(303,))
-async def change_rules_by_page(call: Call, request: RawRequest, organization_id: UUID) -> HttpResponse:
-    """Change the sign-in rules."""
-
-    async def act(visit: Visit, form: dict[str, str]) -> HttpResponse:
-        await _authority(visit, organization_id, SIGN_IN)
-        methods = [key for key in METHODS if f"method{key}" in form]
-        if not methods:
-            raise Invalid.at("/method", "Allow at least one way to sign in.", "no_method")
-        change = {
-            "requireSso": "requireSso" in form,
-            "requireMfa": "requireMfa" in form,
-            "allowedMethods": None if len(methods) == len(METHODS) else methods,
-            "sessionLifetimeMinutes": _minutes(form["lifetime"]),
-            "sessionIdleMinutes": _minutes(form["idle"]),
-        }
-        body = msgspec.convert(change, OrganizationChange)
-        assert body.name is UNSET
-        await organizations.change_organization(visit.call, organization_id, body)
-        return visit.done(_path(organization_id), "rules")
-
-    return await submit(call, request, _path(organization_id, "/rules"), act, _rules(organization_id))
-
-
-def _minutes(entered: str) -> int | None:
-    """A number that a person has entered; None if it is empty. Raises Invalid."""
-    number = entered.strip()
-    if not number:
-        return None
-    # The length first: Python refuses to convert very long numbers.
-    if len(number) > MINUTES_DIGITS or not (number.isascii() and number.isdigit()):
-        raise Invalid
-    return int(number)
+    return await submit(call, request, organization_path(organization_id), act, _organization(organization_id))

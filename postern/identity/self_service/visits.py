@@ -149,6 +149,8 @@ class Visit:
 
 Render = Callable[..., Awaitable[HttpResponse]]
 """Renders a page for a visit; with `problem` and the fields of the form `entered`, if a form failed."""
+Entered = dict[str, str] | None
+"""The fields of a form that failed."""
 
 
 def page_url(call: Call, page: str, return_url: str, **parameters: str) -> str:

@@ -30,6 +30,7 @@ from postern.identity.setup_links.model import (
     SetupLinkClosed,
     SetupLinkInUse,
     SetupLinkMissing,
+    SetupLinkRoleEnded,
     SetupLinkRow,
     SetupStepNotAllowed,
     SetupTestMissing,
@@ -300,13 +301,25 @@ def _only_if(call: Call, connection: SsoConnection) -> Call:
 
 
 async def _require_open(call: Call, row: SetupLinkRow) -> Organization:
-    """The organization of a link that can be used. Raises SetupLinkClosed and OrganizationSuspended."""
+    """The organization of a link that can be used. Raises SetupLinkClosed, OrganizationSuspended, and for a link of a
+    member SetupLinkRoleEnded."""
     if row.status_at(call.now) not in ("PENDING", "OPENED"):
         raise SetupLinkClosed
     organization = await require_organization(call.db, call, row.organization_id)
     if organization.status == "SUSPENDED":
         raise OrganizationSuspended
+    if row.session_id is not None:
+        await _require_owner(call, row.organization_id, row.session_id)
     return organization
+
+
+async def _require_owner(call: Call, organization_id: UUID, session_id: UUID) -> None:
+    """Raise SetupLinkRoleEnded unless the project permits it, and the session is live and one of an OWNER."""
+    project = await project_of_call(call)
+    if not project.settings.sign_in.organization_setup or not await store.is_session_of_owner(
+        call.db, project_id=call.project_id, organization_id=organization_id, session_id=session_id, now=call.now
+    ):
+        raise SetupLinkRoleEnded
 
 
 async def _call_of(call: Call, link: SetupLinkRow) -> Call:

@@ -11,6 +11,8 @@ from postern.kernel.limits import RateLimit
 from postern.kernel.values import Body, Moment, Record
 
 OPEN_LINKS_PER_ORGANIZATION = 10
+MEMBER_LINK_DAYS = 1
+"""How long the link of a member who sets up their own organization lives."""
 RETENTION = timedelta(days=90)
 """How long a link is kept after its expiry."""
 USE_NOTED_EVERY = timedelta(minutes=1)
@@ -54,6 +56,10 @@ class SetupConnectionActive(Conflict):
 
 class SetupTestMissing(Conflict):
     """This connection has no successful test with its current settings; test it before you activate it."""
+
+
+class SetupLinkRoleEnded(Forbidden):
+    """You are no longer signed in as an owner of this organization; open the setup from its page again."""
 
 
 class NewSetupLink(Body):
@@ -127,6 +133,8 @@ class SetupLinkRow(Record):
     last_used_at: Moment | None
     completed_at: Moment | None
     revoked_at: Moment | None
+    session_id: UUID | None
+    """The session of the member who sets up their own organization; null for links that developers create."""
 
     def status_at(self, now: Moment) -> Status:
         """The status at a time."""

@@ -12,6 +12,7 @@ from postern.identity.organizations.model import OrganizationMissing, Organizati
 from postern.identity.organizations.operations import lock_organization, require_organization
 from postern.identity.setup_links import store
 from postern.identity.setup_links.model import (
+    MEMBER_LINK_DAYS,
     OPEN_LINKS_PER_ORGANIZATION,
     RETENTION,
     NewSetupLink,
@@ -69,6 +70,23 @@ async def create_setup_link(call: Call, id: UUID, data: NewSetupLink) -> SetupLi
     for step in data.steps:
         if step in NEEDED:
             call.require(NEEDED[step])
+    row, secret = await _create(call, id, data)
+    return build_view(SetupLinkWithUrl, _as_view(row, call), url=_url_of(call, row.id, secret))
+
+
+async def create_link_of_member(call: Call, organization_id: UUID, session_id: UUID) -> str:
+    """Create a link for all steps that works only while the session of an OWNER is live, and return its token.
+
+    An earlier link of the session ends. The caller checks that the session is one of an OWNER. Raises
+    OrganizationMissing, OrganizationSuspended and TooManySetupLinks.
+    """
+    data = NewSetupLink(expires_in_days=MEMBER_LINK_DAYS)
+    row, secret = await _create(call, organization_id, data, session_id)
+    return f"{row.id}{secret}"
+
+
+async def _create(call: Call, id: UUID, data: NewSetupLink, session_id: UUID | None = None) -> tuple[SetupLinkRow, str]:
+    """Create a link. Returns it and the secret of its token."""
     email = None if data.email is None else read_email(data.email)[0]
     secret, now = new_token(), call.now
     async with call.db.transaction() as tx:
@@ -79,6 +97,10 @@ async def create_setup_link(call: Call, id: UUID, data: NewSetupLink) -> SetupLi
         await store.delete_old_links(
             tx, project_id=call.project_id, organization_id=id, expired_before=Moment.of(now - RETENTION)
         )
+        if session_id is not None:
+            await store.revoke_links_of_session(
+                tx, project_id=call.project_id, organization_id=id, session_id=session_id, now=now
+            )
         open_count = await store.count_open_links(tx, project_id=call.project_id, organization_id=id, now=now)
         if open_count >= OPEN_LINKS_PER_ORGANIZATION:
             raise TooManySetupLinks
@@ -104,14 +126,15 @@ async def create_setup_link(call: Call, id: UUID, data: NewSetupLink) -> SetupLi
             last_used_at=None,
             completed_at=None,
             revoked_at=None,
+            session_id=session_id,
         )
         await store.insert_link(tx, row)
-        url = _url_of(call, row.id, secret)
         if email is not None:
+            url = _url_of(call, row.id, secret)
             await enqueue_security_mail(tx, call, "SETUP_LINK", email, organization=organization.name, link=url)
         await events.record(tx, call, "setup_link.created", row.id, organizationId=str(id), steps=row.steps)
         await audit.record(tx, call, "setup_link.created", "SetupLink", row.id, organizationId=id, steps=row.steps)
-    return build_view(SetupLinkWithUrl, _as_view(row, call), url=url)
+    return row, secret
 
 
 @get(LINK, needs="organizations:read", problems=(OrganizationMissing, SetupLinkMissing))

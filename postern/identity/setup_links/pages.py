@@ -22,6 +22,7 @@ from postern.identity.setup_links.model import (
     SetupLinkClosed,
     SetupLinkInUse,
     SetupLinkMissing,
+    SetupLinkRoleEnded,
     SetupStepNotAllowed,
     Step,
 )
@@ -64,7 +65,14 @@ STATUS_TEXTS = {
     "FAILED": text("The record was not found"),
     "LAPSED": text("The record is missing"),
 }
-CLOSED = (SetupLinkMissing, SetupLinkClosed, SetupLinkInUse, OrganizationMissing, OrganizationSuspended)
+CLOSED = (
+    SetupLinkMissing,
+    SetupLinkClosed,
+    SetupLinkInUse,
+    SetupLinkRoleEnded,
+    OrganizationMissing,
+    OrganizationSuspended,
+)
 """The problems of a link that cannot be used; the page then shows only a notice."""
 Act = Callable[[Holder, dict[str, str]], Awaitable[dict[str, Any] | None]]
 """Processes a form. Returns values that the page shows once, or None to redirect to the page of the step."""
@@ -128,6 +136,8 @@ async def finish_setup(call: Call, request: RawRequest, link_id: UUID) -> HttpRe
 
     async def show(visitor: Holder) -> HttpResponse:
         await holder.finish(visitor)
+        if visitor.link.session_id is not None:
+            return _redirect(call, _organization_url(call, visitor))
         message = text(
             "The setup of {organization} is complete. This link no longer works.",
             organization=visitor.organization.name,
@@ -409,6 +419,7 @@ async def _step_page(
         reason="" if problem is None else problem.detail,
         switch_url=f"{url}{path}",
         overview=url,
+        organization_url=_organization_url(call, visitor),
         action=f"{url}{path or '/finish'}",
         organization=visitor.organization.name,
         **values,
@@ -421,6 +432,13 @@ async def _notice(call: Call, problem: Problem) -> HttpResponse:
     return await hosted_page(
         call, "notice.html", None, status=problem.status, heading=heading, message="", error=text_of(problem)
     )
+
+
+def _organization_url(call: Call, visitor: Holder) -> str:
+    """The path of the page of the organization, for a member who came from there; "" for others."""
+    if visitor.link.session_id is None:
+        return ""
+    return f"/projects/{call.project_id}/auth/pages/organizations/{visitor.link.organization_id}"
 
 
 def _domain_status(domain: OrganizationDomain) -> Text:

@@ -67,6 +67,32 @@ async def note_use(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> N
 async def mark_revoked(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> SetupLinkRow: ...
 
 
+# Whether a session is live, and its customer is not banned and an OWNER of the organization.
+@statement("""
+    select 1 from sessions s
+    join customers c on c.project_id = s.project_id and c.id = s.subject_id
+    join organization_members member on member.project_id = s.project_id and member.customer_id = s.subject_id
+    where s.project_id = %(project_id)s and s.id = %(session_id)s and s.revoked_at is null
+      and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
+      and (c.banned_at is null or c.ban_expires_at <= %(now)s)
+      and member.organization_id = %(organization_id)s and 'OWNER' = any (member.roles)
+""")
+async def is_session_of_owner(
+    db: Queries, *, project_id: UUID, organization_id: UUID, session_id: UUID, now: Moment
+) -> bool: ...
+
+
+# End the open links of a session.
+@statement("""
+    update setup_links set revoked_at = %(now)s
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and session_id = %(session_id)s
+      and completed_at is null and revoked_at is null
+""")
+async def revoke_links_of_session(
+    tx: Transaction, *, project_id: UUID, organization_id: UUID, session_id: UUID, now: Moment
+) -> None: ...
+
+
 @statement("update setup_links set completed_at = %(now)s where project_id = %(project_id)s and id = %(id)s")
 async def mark_completed(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> None: ...
 

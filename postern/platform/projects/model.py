@@ -258,6 +258,9 @@ class SignInSettings(Record):
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
     account_deletion: bool = True
     """Whether customers can delete their accounts themselves."""
+    organization_setup: bool = False
+    """Whether OWNERs of organizations can set up domains, single sign-on and directories themselves, on the page of
+    their organization."""
     client_registration: Literal["OFF", "TOKEN", "OPEN"] = "OFF"
     """Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial access
     token. OPEN: whoever can reach this server can register clients."""

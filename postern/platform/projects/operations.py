@@ -225,6 +225,9 @@ class SignInChange(Body):
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
     account_deletion: bool | Unset = UNSET
     """Whether customers can delete their accounts themselves; true by default."""
+    organization_setup: bool | Unset = UNSET
+    """Whether OWNERs of organizations can set up domains, single sign-on and directories themselves, on the page of
+    their organization; false by default."""
     client_registration: Literal["OFF", "TOKEN", "OPEN"] | Unset = UNSET
     """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
     client_metadata_documents: bool | Unset = UNSET

@@ -111,7 +111,16 @@ ACCOUNT_VALUES = {
 """Long values of the account pages."""
 TIME = "31 January 2026 at 12:00 UTC"
 ACCOUNT_VALUES |= {
-    **dict.fromkeys(("self_url", "invite_url", "domain_url", "rules_url", "more_url"), "/x"),
+    **dict.fromkeys(("self_url", "invite_url", "domain_url", "rules_url", "setup_url", "more_url"), "/x"),
+    "setup": "HERE",
+    "directories": [
+        {
+            "name": "Microsoft Entra",
+            "size": text("Up to {count}", count="10000"),
+            "state": text("Last request {time}", time=TIME),
+            "refused": True,
+        }
+    ],
     "entered": EMAIL,
     "q": EMAIL,
     "size": text("Up to {count}", count="10000"),
@@ -222,6 +231,7 @@ def setup_values() -> dict[str, object]:
         **dict.fromkeys(("active", "has_secret", "accepted"), False),
         **dict.fromkeys(("user_count", "group_count"), 12),
         "domain": EMAIL[-31:],
+        "organization_url": "",
         "steps": [{"title": title, "url": "/x", "done": False} for title in TITLES.values()],
         "guide": shown_steps(GUIDES["ENTRA"].sso + GUIDES["OKTA"].scim, values),
         "settings": [{"label": "Entity ID", "value": url}],

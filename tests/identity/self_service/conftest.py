@@ -12,7 +12,7 @@ from postern.web.pages import TEMPLATES
 from tests.conftest import Client
 from tests.identity.customers.conftest import GOOD, AuthClient, auth, new_address
 from tests.identity.customers.test_pages import Page
-from tests.identity.organizations.conftest import directory
+from tests.identity.organizations.conftest import Directory, directory
 
 __all__ = ["GOOD", "AuthClient", "auth", "directory", "new_address"]
 
@@ -92,6 +92,10 @@ class Visitor:
         return await self.submit(page, "/sign-in", email=address, password=password)
 
 
+Member = tuple[dict[str, Any], Visitor]
+"""A customer and their browser."""
+
+
 @pytest.fixture
 async def address(auth: AuthClient) -> str:
     """The address of a customer, who has the password GOOD; the app's URL is APP_URL."""
@@ -102,3 +106,32 @@ async def address(auth: AuthClient) -> str:
 @pytest.fixture
 def visitor(auth: AuthClient) -> Visitor:
     return Visitor(auth)
+
+
+@pytest.fixture
+async def acme(auth: AuthClient, directory: Directory) -> tuple[dict[str, Any], dict[str, Member]]:
+    """An organization with an owner, an administrator and a member, and a browser of each, by role."""
+    await auth.settings(redirectUrls=[APP_URL], appName="Northwind")
+    organization = await directory.organization("Acme & Sons")
+    browsers = {}
+    for role in ("OWNER", "ADMIN", "MEMBER"):
+        customer = await directory.member(organization, role, name=f"{role.title()} Person")
+        browsers[role] = (customer, Visitor(auth))
+    return organization, browsers
+
+
+def path_of(organization: dict[str, Any], more: str = "") -> str:
+    """The path of a page of an organization."""
+    return f"organizations/{organization['id']}{more}"
+
+
+async def entered(person: Member, organization: dict[str, Any], more: str = "") -> Page:
+    """Sign in on a page of an organization, and return it."""
+    customer, browser = person
+    return await browser.sign_in(customer["email"], path=path_of(organization, more))
+
+
+def section_of(page: Page, id: str) -> str:
+    """The text of a section of the page, by the id of its heading."""
+    section = page.text.partition(f'<section aria-labelledby="{id}">')[2].partition("</section>")[0]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", section)).split())

@@ -1,47 +1,25 @@
 """The pages of an organization: who may see and change what, and what happens to those who may not."""
 
 import html
-import re
 from datetime import datetime
 from urllib.parse import urlencode
 from uuid import uuid4
 
-import pytest
-
 from postern.web.languages import format_moment
 from tests.identity.self_service.conftest import (
-    APP_URL,
     Visitor,
     asks_to_sign_in,
     done_of,
+    entered,
     heading,
     new_address,
+    path_of,
     problem_of,
+    section_of,
 )
 from tests.peers.identity_provider import IdentityProvider, Person
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
-
-
-@pytest.fixture
-async def acme(auth, directory):
-    """An organization with an owner, an administrator and a member, and a browser of each, by role."""
-    await auth.settings(redirectUrls=[APP_URL], appName="Northwind")
-    organization = await directory.organization("Acme & Sons")
-    browsers = {}
-    for role in ("OWNER", "ADMIN", "MEMBER"):
-        customer = await directory.member(organization, role, name=f"{role.title()} Person")
-        browsers[role] = (customer, Visitor(auth))
-    return organization, browsers
-
-
-def path_of(organization, more=""):
-    return f"organizations/{organization['id']}{more}"
-
-
-async def entered(person, organization, more=""):
-    customer, browser = person
-    return await browser.sign_in(customer["email"], path=path_of(organization, more))
 
 
 async def test_a_member_without_permission_sees_a_plain_page(auth, acme, directory):
@@ -173,12 +151,6 @@ async def test_the_sign_in_rules_change(auth, acme):
     assert (locked.response.status_code, asks_to_sign_in(locked)) == (200, True), "the password is not allowed any more"
     row = (await auth.project.client.get(f"/b2b/organizations/{organization['id']}")).json()
     assert (sorted(row["allowedMethods"]), row["sessionIdleMinutes"]) == (["EMAIL_LINK", "SOCIAL"], None)
-
-
-def section_of(page, id):
-    """The text of a section of the page, by the id of its heading."""
-    section = page.text.partition(f'<section aria-labelledby="{id}">')[2].partition("</section>")[0]
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", section)).split())
 
 
 async def test_connections_are_shown_with_kind_domain_state_and_certificate(auth, acme, directory, clock):

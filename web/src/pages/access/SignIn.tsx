@@ -170,7 +170,13 @@ export function Switch({
   label,
   form,
 }: {
-  field: "requireMfa" | "requireSso" | "accountDeletion" | "requireTerms" | "clientMetadataDocuments";
+  field:
+    | "requireMfa"
+    | "requireSso"
+    | "accountDeletion"
+    | "organizationSetup"
+    | "requireTerms"
+    | "clientMetadataDocuments";
   label: string;
   form: FormProps;
 }) {
@@ -290,6 +296,9 @@ function Accounts(form: FormProps) {
       </Item>
       <Item field="accountDeletion" lead={m.access_deletion_lead()} form={form}>
         <Switch field="accountDeletion" label={m.access_deletion_label()} form={form} />
+      </Item>
+      <Item field="organizationSetup" lead={m.access_organization_setup_lead()} form={form}>
+        <Switch field="organizationSetup" label={m.access_organization_setup_label()} form={form} />
       </Item>
     </Section>
   );

@@ -21,6 +21,7 @@ const settings = {
   clientRegistration: "OFF",
   clientMetadataDocuments: false,
   accountDeletion: true,
+  organizationSetup: false,
   hooks: [],
   theme: {
     light: { accent: null, page: null, card: null, ink: null, muted: null, line: null },

@@ -53,6 +53,7 @@ export interface Draft extends Record<ColorField | TextField, string> {
   termsUrl: string;
   helpUrl: string;
   accountDeletion: boolean;
+  organizationSetup: boolean;
   clientRegistration: string;
   clientMetadataDocuments: boolean;
 }
@@ -106,6 +107,7 @@ export const DEFAULTS: Draft = {
   termsUrl: "",
   helpUrl: "",
   accountDeletion: true,
+  organizationSetup: false,
   clientRegistration: "OFF",
   clientMetadataDocuments: false,
   ...(Object.fromEntries([...COLOR_FIELDS, ...TEXT_FIELDS].map((field) => [field, ""])) as Record<

@@ -42,6 +42,7 @@ const FIELD_WORDS: Record<Exclude<Field, ColorField | TextField>, () => string> 
   termsUrl: m.access_terms,
   helpUrl: m.access_help,
   accountDeletion: m.access_deletion,
+  organizationSetup: m.access_organization_setup,
   clientRegistration: m.access_registration,
   clientMetadataDocuments: m.access_documents,
 };
@@ -107,6 +108,7 @@ const CHOICE_WORDS: Partial<Record<Field, Record<string, () => string>>> = {
   requireMfa: { true: m.settings_on, false: m.settings_off },
   requireSso: { true: m.settings_on, false: m.settings_off },
   accountDeletion: { true: m.settings_on, false: m.settings_off },
+  organizationSetup: { true: m.settings_on, false: m.settings_off },
   requireTerms: { true: m.settings_on, false: m.settings_off },
   clientMetadataDocuments: { true: m.settings_on, false: m.settings_off },
   clientRegistration: {
