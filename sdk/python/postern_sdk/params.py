@@ -646,6 +646,10 @@ class SignInChangeDict(TypedDict):
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
     accountDeletion: NotRequired[bool]
     """Whether customers can delete their accounts themselves; true by default."""
+    organizationSetup: NotRequired[bool]
+    """Whether OWNERs of organizations can set up domains, single sign-on and directories themselves, on the page of
+    their organization; false by default.
+    """
     clientRegistration: NotRequired[Literal["OFF", "OPEN", "TOKEN"] | str]
     """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
     clientMetadataDocuments: NotRequired[bool]

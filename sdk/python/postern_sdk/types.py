@@ -6969,6 +6969,10 @@ class SignInChange(Record, frozen=True, kw_only=True):
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
     account_deletion: bool | UnsetType = UNSET
     """Whether customers can delete their accounts themselves; true by default."""
+    organization_setup: bool | UnsetType = UNSET
+    """Whether OWNERs of organizations can set up domains, single sign-on and directories themselves, on the page of
+    their organization; false by default.
+    """
     client_registration: SignInChangeClientRegistration | UnsetType = UNSET
     """Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without."""
     client_metadata_documents: bool | UnsetType = UNSET
@@ -7175,6 +7179,10 @@ class SignInSettings(Record, frozen=True, kw_only=True):
     """The keys of metadata that access tokens contain. Customers can read their tokens."""
     account_deletion: bool
     """Whether customers can delete their accounts themselves. Default: `true`."""
+    organization_setup: bool
+    """Whether OWNERs of organizations can set up domains, single sign-on and directories themselves, on the page of
+    their organization. Default: `false`.
+    """
     client_registration: SignInSettingsClientRegistration
     """Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial
     access token. OPEN: whoever can reach this server can register clients. Default: `"OFF"`.

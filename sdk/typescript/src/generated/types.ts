@@ -7647,6 +7647,11 @@ export interface SignInChange {
   tokenClaims?: TokenClaimsChange | null | undefined;
   /** Whether customers can delete their accounts themselves; true by default. */
   accountDeletion?: boolean | undefined;
+  /**
+   * Whether OWNERs of organizations can set up domains, single sign-on and directories themselves, on the page of their
+   * organization; false by default.
+   */
+  organizationSetup?: boolean | undefined;
   /** Whether clients of the OpenID provider can register themselves: no, with an initial access token, or without. */
   clientRegistration?: "OFF" | "OPEN" | "TOKEN" | (string & {}) | undefined;
   /**
@@ -7884,6 +7889,11 @@ export interface SignInSettings {
   tokenClaims: TokenClaimSettings;
   /** Whether customers can delete their accounts themselves. Default: `true`. */
   accountDeletion: boolean;
+  /**
+   * Whether OWNERs of organizations can set up domains, single sign-on and directories themselves, on the page of their
+   * organization. Default: `false`.
+   */
+  organizationSetup: boolean;
   /**
    * Whether clients of the OpenID provider can register themselves (RFC 7591). OFF: no. TOKEN: with an initial access
    * token. OPEN: whoever can reach this server can register clients. Default: `"OFF"`.
