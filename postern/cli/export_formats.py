@@ -49,6 +49,14 @@ class Conversion:
 
 
 @dataclass(frozen=True)
+class Membership:
+    """An organization of which a user of an export is a member."""
+
+    external_id: str
+    name: str
+
+
+@dataclass(frozen=True)
 class ExportOptions:
     """What the command was given beside the file."""
 
@@ -60,6 +68,8 @@ class ExportOptions:
     """Keycloak: keys of roles by names of realm roles."""
     groups_are_organizations: bool = False
     """Keycloak: whether the top-level groups of users become organizations."""
+    memberships: Mapping[str, list[Membership]] = field(default_factory=dict)
+    """Keycloak: the organizations of users by user name."""
     passkey_domain: str | None = None
     """Keycloak: the relying party id of its passkeys."""
     factors: Mapping[str, str] = field(default_factory=dict)
@@ -69,7 +79,7 @@ class ExportOptions:
 
 
 class User:
-    """The fields of a user in an export. Methods raise RowUnusable for a value of another type."""
+    """The fields of a user, or another record, in an export. Methods raise RowUnusable for a value of another type."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self._fields = fields
@@ -158,7 +168,7 @@ def from_auth0(user: User, options: ExportOptions) -> Conversion:
         "externalUserId": user_id,
         "email": user.text("email"),
         "emailVerified": user.flag("email_verified"),
-        "name": _name(user.text("name"), user.text("given_name"), user.text("family_name"), user.text("email")),
+        "name": display_name(user.text("name"), user.text("given_name"), user.text("family_name"), user.text("email")),
         "createdAt": user.moment("created_at"),
         "passwordHash": options.passwords.get(user_id.removeprefix("auth0|")),
     }
@@ -183,7 +193,7 @@ def from_clerk(user: User, options: ExportOptions) -> Conversion:
     """A user of the CSV that Clerk's dashboard exports."""
     body: dict[str, Any] = {
         "externalUserId": user.identifier("id"),
-        "name": _name(None, user.text("first_name"), user.text("last_name"), user.text("username")),
+        "name": display_name(None, user.text("first_name"), user.text("last_name"), user.text("username")),
         "createdAt": user.moment("created_at"),
         "totpSecret": user.text("totp_secret"),
     }
@@ -242,11 +252,13 @@ def from_firebase(user: User, options: ExportOptions) -> Conversion:
 
 def from_keycloak(user: User, options: ExportOptions) -> Conversion:
     """A user of the export of a realm, with credentials."""
+    if user.has("serviceAccountClientId"):
+        raise RowUnusable("The user is the service account of a client.")
     body: dict[str, Any] = {
         "externalUserId": user.text("id") or user.identifier("username"),
         "email": user.text("email"),
         "emailVerified": user.flag("emailVerified"),
-        "name": _name(None, user.text("firstName"), user.text("lastName"), user.text("username")),
+        "name": display_name(None, user.text("firstName"), user.text("lastName"), user.text("username")),
         "createdAt": user.moment("createdTimestamp"),
         "metadata": user.mapping("attributes"),
     }
@@ -258,10 +270,16 @@ def from_keycloak(user: User, options: ExportOptions) -> Conversion:
     if others:
         notes.append(f"Realm roles, see --role: {', '.join(others)[:200]}.")
     groups = sorted({group.strip("/").partition("/")[0] for group in _texts(user, "groups")} - {""})
+    memberships = list(options.memberships.get(user.text("username") or "", []))
     if options.groups_are_organizations:
-        body["organizations"] = [{"externalId": group, "name": group} for group in groups]
+        memberships += [Membership(group, group) for group in groups]
     elif groups:
         notes.append(f"Groups, see --groups-are-organizations: {', '.join(groups)[:200]}.")
+    body["organizations"] = [{"externalId": entry.external_id, "name": entry.name} for entry in memberships]
+    if clients := sorted(user.mapping("clientRoles")):
+        notes.append(f"Roles of clients: {', '.join(clients)[:200]}.")
+    if user.has("federationLink"):
+        notes.append("The link to a directory, such as LDAP, which checks the password.")
     accounts = [
         (str(account.text("identityProvider")), account.identifier("userId"))
         for account in user.objects("federatedIdentities")
@@ -335,7 +353,7 @@ def from_supabase(user: User, options: ExportOptions) -> Conversion:
         "externalUserId": user_id,
         "email": user.text("email"),
         "emailVerified": user.moment("email_confirmed_at") is not None,
-        "name": _name(profile.get("full_name"), profile.get("name")),
+        "name": display_name(profile.get("full_name"), profile.get("name")),
         "createdAt": user.moment("created_at"),
         "passwordHash": user.text("encrypted_password"),
         "totpSecret": options.factors.get(user_id),
@@ -385,7 +403,7 @@ def _texts(user: User, name: str) -> list[str]:
     return values
 
 
-def _name(full: object, *parts: object) -> str | None:
+def display_name(full: object, *parts: object) -> str | None:
     """The full name, or else the first and last name; without control characters, at most 200 characters."""
     texts = [part for part in (full,) if isinstance(part, str)] or [part for part in parts[:2] if isinstance(part, str)]
     text = " ".join("".join(c if c.isprintable() else " " for c in " ".join(texts)).split())

@@ -15,7 +15,7 @@ CHUNK_BYTES = 262_144
 ROW_LIMIT = 4_194_304
 """Maximum characters of one row of a file."""
 SKIPPED_LIMIT = 268_435_456
-"""Maximum characters of a part of a JSON document that is skipped, such as the clients of a Keycloak realm."""
+"""Maximum characters of a part of a JSON document that is skipped, or of an organization with its members."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,31 @@ def read_rows(file: Path, key: str, show: Show = lambda _: None) -> Iterator[Exp
 
     Raises CannotRun if the rest of the file cannot be read, and OSError.
     """
+    start = _start_of(file)
+    if file.suffix.lower() == ".csv":
+        return _csv_rows(file, show)
+    if start.startswith(b"[") or _is_object_with(start, "users"):
+        return _json_items(file, key, show)
+    return _json_lines(file, show)
+
+
+def read_second_list(file: Path, key: str) -> Iterator[ExportRow]:
+    """The rows of the list `key` of a JSON object which may have other lists; none if it has no such list, or the file
+    is of another kind.
+
+    Raises CannotRun if the rest of the file cannot be read, and OSError.
+    """
+    if not _is_object_with(_start_of(file), key):
+        return
+    with file.open("rb") as data:
+        document = _JsonDocument(file, data, lambda _: None)
+        if document.enter(key):
+            for number, value in enumerate(document.items(SKIPPED_LIMIT), 1):
+                yield _row(number, value)
+
+
+def _start_of(file: Path) -> bytes:
+    """The first bytes of a file of UTF-8 after white space. Raises CannotRun for other kinds of files, and OSError."""
     if not file.is_file():
         raise CannotRun(f"{file} is not a regular file, and must be read more than once.")
     with file.open("rb") as data:
@@ -45,22 +70,17 @@ def read_rows(file: Path, key: str, show: Show = lambda _: None) -> Iterator[Exp
         raise CannotRun(f"{file} is compressed. Decompress it first, for example with gunzip.")
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise CannotRun(f"{file} is UTF-16. Convert it to UTF-8 first.")
-    if file.suffix.lower() == ".csv":
-        return _csv_rows(file, show)
-    start = start.removeprefix(codecs.BOM_UTF8).lstrip()
-    if start.startswith(b"[") or _is_object_of_lists(start):
-        return _json_items(file, key, show)
-    return _json_lines(file, show)
+    return start.removeprefix(codecs.BOM_UTF8).lstrip()
 
 
-def _is_object_of_lists(start: bytes) -> bool:
-    """Whether a file that begins like this is one JSON object over several lines, or one with a list, not NDJSON."""
+def _is_object_with(start: bytes, key: str) -> bool:
+    """Whether a file that begins like this is one JSON object over several lines, or one with this key, not NDJSON."""
     first_line = start.partition(b"\n")[0]
     try:
         first = json.loads(first_line)
     except (ValueError, RecursionError):
         return first_line.startswith(b"{")
-    return isinstance(first, dict) and "users" in first
+    return isinstance(first, dict) and key in first
 
 
 def _json_lines(file: Path, show: Show) -> Iterator[ExportRow]:
@@ -171,20 +191,26 @@ class _JsonDocument:
         while self.peek() == '"':
             name = self._value(ROW_LIMIT)
             self._expect(":")
-            if name == key and self.peek() == "[":
+            if self.peek() != "[":
+                self._value(SKIPPED_LIMIT)
+            elif name == key:
                 return True
-            self._value(SKIPPED_LIMIT)
+            else:
+                # Item by item: the list of users may be larger than the memory.
+                for _ in self.items(SKIPPED_LIMIT):
+                    pass
             if self.peek() == ",":
                 self._expect(",")
         return False
 
-    def items(self) -> Iterator[Any]:
-        """The items of the list at this position."""
+    def items(self, limit: int = ROW_LIMIT) -> Iterator[Any]:
+        """The items of the list at this position, each of at most `limit` characters."""
         self._expect("[")
         while self.peek() != "]":
-            yield self._value(ROW_LIMIT)
+            yield self._value(limit)
             if self.peek() != "]":
                 self._expect(",")
+        self._expect("]")
 
     def _expect(self, character: str) -> None:
         if self.peek() != character:

@@ -5,26 +5,28 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from postern.cli.export_formats import FORMATS, Conversion, ExportOptions, RowUnusable, User, read_hash_config
+from postern.cli.export_organizations import (
+    ExportedOrganization,
+    memberships_of,
+    read_organizations,
+    send_organization,
+)
 from postern.cli.exports import ExportRow, read_rows
+from postern.cli.requests import refusal_of, send_again
 
 if TYPE_CHECKING:
     import httpx
 
 BATCH_ROWS = 100
 BATCH_BYTES = 4_194_304
-TRIES = 6
-"""How often a batch is sent if the server is unreachable or busy."""
-FIRST_PAUSE_SECONDS = 1.0
 REQUEST_TIMEOUT_SECONDS = 120.0
-RETRIED = frozenset((429, 502, 503, 504))
-"""Statuses after which a batch is sent again: its rows may have been imported, and are `UNCHANGED` then."""
 FAULTS_SHOWN = 10
 
 File = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The export.")]
@@ -47,6 +49,8 @@ class ImportState:
     """Rows of the file that were processed, with those that were left out."""
     outcomes: Counter[str] = field(default_factory=Counter[str])
     with_notes: int = 0
+    organizations: Counter[str] = field(default_factory=Counter[str])
+    """The numbers of organizations by outcome, for exports that have them as a list."""
     faults: list[str] = field(default_factory=list)
     """The first reasons of failed rows."""
 
@@ -118,15 +122,19 @@ def keycloak(
         bool, typer.Option("--groups-are-organizations", help="Make top-level groups organizations.")
     ] = False,
     passkey_domain: Annotated[str | None, typer.Option(help="Relying party id of the realm's passkeys.")] = None,
+    realm: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The file with the organizations, if FILE has users only."),
+    ] = None,
 ) -> None:
-    """Import the users of a realm that `kc.sh export` wrote, with credentials."""
+    """Import the users and organizations of a realm that `kc.sh export` wrote, with credentials."""
     if not all("=" in pair for pair in role or ()):
         raise typer.BadParameter("Expected OLD=KEY, for example boss=ADMIN.", param_hint="--role")
     roles = dict(pair.split("=", 1) for pair in role or ())
     options = ExportOptions(
         roles=roles, groups_are_organizations=groups_are_organizations, passkey_domain=passkey_domain
     )
-    _run("keycloak", file, options, (project, key, url), report, skip, dry_run=dry_run)
+    _run("keycloak", file, options, (project, key, url), report, skip, dry_run=dry_run, realm=realm or file)
 
 
 def supabase(
@@ -191,7 +199,10 @@ def _run(
     skip: int,
     *,
     dry_run: bool,
+    realm: Path | None = None,
 ) -> None:
+    """Import a file, and show the progress and the numbers. `realm` is the file with organizations, if there can be
+    some. Exits with 1 if something has failed; raises CannotRun."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -213,15 +224,21 @@ def _run(
             def show() -> None:
                 bars.update(task, remark=f"{state.rows:,} rows, {state.outcomes['FAILED']:,} failed")
 
-            rows = convert_rows(source, file, options, skip, lambda position: bars.update(task, completed=position))
-            asyncio.run(_send_all(base_url, key, project, rows, state, output, show, dry_run=dry_run))
+            def rows(options: ExportOptions) -> Iterator[tuple[ExportRow, Conversion | str]]:
+                return convert_rows(source, file, options, skip, lambda position: bars.update(task, completed=position))
+
+            organizations = list(read_organizations(realm)) if realm else []
+            sending = _send_all(
+                base_url, key, project, organizations, options, rows, state, output, show, dry_run=dry_run
+            )
+            asyncio.run(sending)
     except (CannotRun, KeyboardInterrupt, OSError) as error:
         print(summary(state, dry_run=dry_run))
         reason = str(error) or "Interrupted."
         raise CannotRun(f"{reason} To continue, repeat the command with --skip {state.rows}.") from None
     print(summary(state, dry_run=dry_run))
     print(f"Report: {report or report_beside(file)}")
-    if state.outcomes["FAILED"]:
+    if state.outcomes["FAILED"] or state.organizations["FAILED"]:
         raise typer.Exit(1)
 
 
@@ -271,7 +288,9 @@ async def _send_all(
     url: str,
     key: str,
     project: str,
-    rows: Iterator[tuple[ExportRow, Conversion | str]],
+    organizations: list[tuple[ExportRow, ExportedOrganization | str]],
+    options: ExportOptions,
+    rows: Callable[[ExportOptions], Iterator[tuple[ExportRow, Conversion | str]]],
     state: ImportState,
     output: TextIO,
     show: Callable[[], None],
@@ -284,8 +303,37 @@ async def _send_all(
     async with httpx.AsyncClient(
         base_url=url, headers=headers, timeout=REQUEST_TIMEOUT_SECONDS, trust_env=False
     ) as client:
+        if organizations:
+            options = await send_organizations(
+                client, f"/projects/{project}", organizations, options, state, output, dry_run=dry_run
+            )
         path = f"/projects/{project}/customers/import/rows"
-        await send_rows(client, path, rows, state, output, show, dry_run=dry_run)
+        await send_rows(client, path, rows(options), state, output, show, dry_run=dry_run)
+
+
+async def send_organizations(
+    client: "httpx.AsyncClient",
+    project: str,
+    organizations: list[tuple[ExportRow, ExportedOrganization | str]],
+    options: ExportOptions,
+    state: ImportState,
+    output: TextIO,
+    *,
+    dry_run: bool = False,
+) -> ExportOptions:
+    """Create organizations, and write the report on each. `project` is the path of the project. Returns the options
+    with the memberships of users; those of an organization that could not be created fail with the users' rows. Raises
+    CannotRun."""
+    for row, organization in organizations:
+        path = f"{project}/b2b/organizations"
+        report = await send_organization(client, path, row, organization, dry_run=dry_run)
+        state.organizations[report.outcome] += 1
+        state.with_notes += bool(report.notes)
+        _note_fault(state, f"organization {row.number}", report.faults)
+        output.write(json.dumps(report.line()) + "\n")
+    output.flush()
+    usable = [organization for _, organization in organizations if not isinstance(organization, str)]
+    return replace(options, memberships=memberships_of(usable))
 
 
 async def send_rows(
@@ -352,34 +400,12 @@ def _is_only_hash(report: dict[str, Any]) -> bool:
 async def _post(
     client: "httpx.AsyncClient", path: str, bodies: list[dict[str, Any]], *, dry_run: bool
 ) -> list[dict[str, Any]]:
-    import httpx
-
-    from postern.cli import CannotRun
-
-    reason = ""
-    for attempt in range(TRIES):
-        try:
-            response = await client.post(path, json={"rows": bodies, "dryRun": dry_run})
-        except httpx.TransportError as error:
-            reason = f"The server cannot be reached ({type(error).__name__})."
-            pause = FIRST_PAUSE_SECONDS * 2**attempt
-        else:
-            if response.is_success:
-                return response.json()["rows"]
-            try:
-                reason = str(response.json()["detail"])
-            except (ValueError, KeyError, TypeError):
-                reason = f"status {response.status_code}"
-            reason = f"The server refused the request: {reason}"
-            if response.status_code in (400, 413):
-                return await _post_parts(client, path, bodies, reason, dry_run=dry_run)
-            if response.status_code not in RETRIED:
-                break
-            after = response.headers.get("retry-after", "")
-            pause = min(60.0, float(after)) if after.isdigit() else FIRST_PAUSE_SECONDS * 2**attempt
-        if attempt < TRIES - 1:
-            await asyncio.sleep(pause)
-    raise CannotRun(reason)
+    """Send a batch. Rows that were imported by an attempt that failed are `UNCHANGED` at the next one."""
+    response = await send_again(client, "POST", path, accepted=(400, 413), json={"rows": bodies, "dryRun": dry_run})
+    if response.is_success:
+        return response.json()["rows"]
+    reason = f"The server refused the request: {refusal_of(response)['message']}"
+    return await _post_parts(client, path, bodies, reason, dry_run=dry_run)
 
 
 async def _post_parts(
@@ -409,10 +435,7 @@ def _report(
     notes = conversion.notes if conversion else []
     state.with_notes += bool(notes)
     external_user_id = conversion.body.get("externalUserId") if conversion else None
-    if faults and len(state.faults) < FAULTS_SHOWN:
-        text = f"row {row.number}: {faults[0]['path']} {faults[0]['message']}"
-        # The text may quote the file: control characters could send commands to the terminal.
-        state.faults.append("".join(character for character in text if character.isprintable())[:300])
+    _note_fault(state, f"row {row.number}", faults)
     line = {
         "row": row.number,
         "externalUserId": external_user_id,
@@ -424,9 +447,22 @@ def _report(
     output.write(json.dumps(line) + "\n")
 
 
+def _note_fault(state: ImportState, place: str, faults: list[dict[str, Any]]) -> None:
+    """Keep the first of some faults, if it is one of the first of the file."""
+    if faults and len(state.faults) < FAULTS_SHOWN:
+        text = f"{place}: {faults[0]['path']} {faults[0]['message']}"
+        # The text may quote the file: control characters could send commands to the terminal.
+        state.faults.append("".join(character for character in text if character.isprintable())[:300])
+
+
 def summary(state: ImportState, *, dry_run: bool) -> str:
-    """The numbers of rows and the first faults, as text."""
-    numbers = ", ".join(f"{state.outcomes[name]:,} {name.lower()}" for name in ("CREATED", "UNCHANGED", "FAILED"))
+    """The numbers of rows and organizations, and the first faults, as text."""
     prefix = "Dry run: " if dry_run else ""
-    lines = [f"{prefix}{numbers}; something was not carried over from {state.with_notes:,}."]
+    lines = [f"{prefix}{_numbers(state.outcomes)}; something was not carried over from {state.with_notes:,}."]
+    if state.organizations:
+        lines.append(f"{prefix}Organizations: {_numbers(state.organizations)}.")
     return "\n".join([*lines, *(f"  {fault}" for fault in state.faults)])
+
+
+def _numbers(outcomes: Counter[str]) -> str:
+    return ", ".join(f"{outcomes[name]:,} {name.lower()}" for name in ("CREATED", "UNCHANGED", "FAILED"))

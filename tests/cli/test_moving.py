@@ -9,15 +9,17 @@ import io
 import json
 import os
 from datetime import timedelta
+from pathlib import Path
 
 import bcrypt
 import httpx
 import pytest
 from soft_webauthn import SoftWebauthnDevice
 
-from postern.cli import CannotRun, moving
+from postern.cli import CannotRun, moving, requests
 from postern.cli import exports as export_files
 from postern.cli.export_formats import FORMATS, ExportOptions, User, from_clerk, read_hash_config
+from postern.cli.export_organizations import read_organizations
 from postern.cli.moving import (
     ImportState,
     convert_rows,
@@ -25,7 +27,9 @@ from postern.cli.moving import (
     read_auth0_passwords,
     read_supabase_factors,
     read_supabase_identities,
+    send_organizations,
     send_rows,
+    summary,
 )
 from postern.identity.customers.imported_hashes import check_imported, import_hash
 from postern.identity.customers.social import ISSUERS
@@ -33,10 +37,12 @@ from tests.commands import run_command
 from tests.identity.customers.conftest import GOOD, auth, new_address
 from tests.identity.customers.test_second_factor import App, sign_in_with_passkey
 from tests.identity.imports.test_rows import passkey_of
+from tests.peers import keycloak_realm
 from tests.peers.whole_server import whole_server
 
 __all__ = ["auth"]
 
+KEYCLOAK_REALM = Path(__file__).parent / "keycloak-realm.json"
 HASH = bcrypt.hashpw(GOOD.encode(), bcrypt.gensalt(4)).decode()
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 PBKDF2_SHA256 = hashlib.pbkdf2_hmac("sha256", GOOD.encode(), b"saltsalt", 1_000)
@@ -62,8 +68,8 @@ class Server:
     def __init__(self, client):
         self.client = client
 
-    async def post(self, path, json):
-        return await self.client.post(path, json)
+    async def request(self, method, path, **content):
+        return await self.client.request(method, path, **content)
 
 
 @pytest.fixture
@@ -72,7 +78,12 @@ def import_file(project, tmp_path):
         file = tmp_path / name
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         state, report = ImportState(), io.StringIO()
-        rows = convert_rows(source, file, options or ExportOptions(), fields.pop("skip", 0))
+        options = options or ExportOptions()
+        if source == "keycloak" and (organizations := list(read_organizations(file))):
+            path, dry_run = f"/projects/{project.id}", fields.get("dry_run", False)
+            sending = (Server(project.client), path, organizations, options, state, report)
+            options = await send_organizations(*sending, dry_run=dry_run)
+        rows = convert_rows(source, file, options, fields.pop("skip", 0))
         path = f"/projects/{project.id}/customers/import/rows"
         await send_rows(Server(project.client), path, rows, state, report, **fields)
         return state, [json.loads(line) for line in report.getvalue().splitlines()]
@@ -260,6 +271,112 @@ async def test_keycloak(auth, project, clock, import_file):
     assert (await auth.sign_in(second)).json()["code"] == "sign_in_blocked"
 
 
+async def check_the_realm_of_keycloak(auth, project, clock, import_file, content):
+    """Import an export of `keycloak_realm.REALM`, repeat it, and sign in. Returns the report."""
+    options = ExportOptions(roles={"boss": "ADMIN"})
+    path = "/b2b/organizations"
+    state, dry = await import_file("keycloak", content, options, dry_run=True)
+    assert (await project.client.get(path)).json() == []
+    assert (await project.client.get("/customers")).json()["total"] == 0
+    assert "Dry run: Organizations: 2 created, 0 unchanged, 0 failed." in summary(state, dry_run=True)
+    state, report = await import_file("keycloak", content, options)
+    assert [line["outcome"] for line in report] == [line["outcome"] for line in dry]
+    assert state.organizations == {"CREATED": 2}, report
+    # The service account of a client is not a person.
+    assert state.outcomes == {"CREATED": 4, "FAILED": 1}, report
+    by_name = {line.get("organization"): line for line in report}
+    acme, old = [
+        (await project.client.get(f"{path}/{by_name[name]['organizationId']}")).json() for name in ("Acme Ltd", "Old")
+    ]
+    assert (acme["slug"], acme["status"], acme["memberCount"]) == ("acme", "ACTIVE", 2)
+    assert acme["metadata"] == {"description": "The first", "tier": ["gold"]}
+    assert (old["slug"], old["status"], old["memberCount"]) == ("old", "SUSPENDED", 1)
+    domains = (await project.client.get(f"{path}/{acme['id']}/domains")).json()
+    # Keycloak's flag is set by an administrator, and proves nothing.
+    assert [(domain["domain"], domain["status"]) for domain in domains] == [("acme.example", "PENDING")]
+    members = (await project.client.get(f"{path}/{acme['id']}/members")).json()
+    assert {member["email"] for member in members} == {"ada@acme.example", "bob@acme.example"}
+    assert all(member["roles"] == ["MEMBER"] for member in members)
+
+    secret = base64.b32encode(keycloak_realm.SECRET.encode()).decode()
+    signed_in = await sign_in_with_totp(auth, clock, "ada@acme.example", keycloak_realm.PASSWORD, secret)
+    assert signed_in.status_code == 200, signed_in.text
+    customer = (await project.client.get(f"/customers/{signed_in.json()['customer']['id']}")).json()
+    assert (customer["name"], customer["roles"], customer["metadata"]) == ("Ada Byron", ["ADMIN"], {"plan": ["pro"]})
+    assert {identity["provider"] for identity in customer["identities"]} == {"GOOGLE", "GITHUB", "PASSWORD"}
+    # Hashed by the algorithm of older versions.
+    assert (await auth.sign_in("grace@acme.example", keycloak_realm.OLDER_PASSWORD)).status_code == 200
+    again, _ = await import_file("keycloak", content, options)
+    assert again.organizations == {"UNCHANGED": 2}
+    assert again.outcomes == {"UNCHANGED": 4, "FAILED": 1}
+    assert (await project.client.get(f"{path}/{acme['id']}/domains")).json() == domains
+    return report
+
+
+async def test_a_real_export_of_keycloak_with_organizations(auth, project, clock, import_file):
+    report = await check_the_realm_of_keycloak(auth, project, clock, import_file, KEYCLOAK_REALM.read_text("utf-8"))
+    notes = {line.get("organization") or line["externalUserId"]: line["notCarriedOver"] for line in report}
+    public = "Anyone can get an address at gmail.com, so no organization can claim it. Use a domain of the company."
+    assert notes["Acme Ltd"] == [
+        "The redirect URL.",
+        "Identity providers: acme.",
+        "Groups: admins.",
+        "The verification of acme.example: publish its TXT record.",
+        f"The domain gmail.com: {public}",
+    ]
+    users = {user["id"]: user["username"] for user in json.loads(KEYCLOAK_REALM.read_text("utf-8"))["users"]}
+    assert {name: notes[user_id] for user_id, name in users.items() if notes.get(user_id)} == {
+        "ada": [
+            "Groups, see --groups-are-organizations: staff.",
+            "A security key as second factor: here it would sign in without the password.",
+        ],
+        "bob": ["The account at acme."],
+        "grace": ["Realm roles, see --role: default-roles-moving."],
+    }
+
+
+async def test_organizations_of_keycloak_that_are_refused_in_part_or_whole(project, import_file):
+    organizations = [
+        {"id": "1", "name": "Taken", "alias": "taken"},
+        {"id": "2", "name": "Large", "alias": "large", "attributes": {"text": ["x" * 20_000]}},
+        {
+            "id": "3",
+            "alias": "no-name",
+            "domains": [{"name": "not a domain"}],
+            "members": [{"username": "eve", "membershipType": "MANAGED"}],
+        },
+        {"id": {}, "name": "No id"},
+        {"id": "4", "name": "x", "attributes": {"a": ["\ud800"]}},
+        "Acme",
+        {"id": "i" * 300, "name": "Long id", "members": [{"username": "ada"}]},
+    ]
+    await project.client.post("/b2b/organizations", {"name": "Taken", "slug": "taken"})
+    users = [{"id": "1", "username": "ada", "email": new_address()}]
+    content = json.dumps({"realm": "acme", "users": users, "organizations": organizations}, indent=1)
+    state, report = await import_file("keycloak", content)
+    assert state.organizations == {"CREATED": 3, "FAILED": 4}, report
+    assert [line["notCarriedOver"] for line in report[:3]] == [
+        ["The alias: Another organization of the project has this slug."],
+        ["The attributes: Metadata may have at most 16 KiB as JSON."],
+        [
+            "Managed members: 1; they become ordinary members.",
+            "The domain not a domain: 'not a domain' is not a domain name.",
+        ],
+    ]
+    assert report[1]["organization"] == "Large"
+    assert [line["faults"][0]["path"] for line in report[3:7]] == ["", "", "", "/externalId"]
+    # The user is not imported without the membership.
+    assert (report[7]["outcome"], report[7]["faults"][0]["path"]) == ("FAILED", "/organizations/0/externalId")
+    assert len(summary(state, dry_run=False).splitlines()) == 7, "the numbers twice, and the faults"
+
+
+async def test_organizations_need_their_permission(project, import_file):
+    project.client = await project.key("customers:write")
+    realm = {"users": [], "organizations": [{"id": "1", "name": "Acme"}]}
+    with pytest.raises(CannotRun, match="organizations:read"):
+        await import_file("keycloak", json.dumps(realm))
+
+
 async def test_a_passkey_of_keycloak_signs_in_and_a_second_factor_does_not_become_one(auth, import_file):
     device = SoftWebauthnDevice()
     device.cred_init("127.0.0.1", b"")
@@ -434,6 +551,7 @@ def test_a_large_list_is_read_in_pieces(tmp_path, monkeypatch):
     users = [{"localId": str(number), "name": 'é\\"]}' * number} for number in range(60)]
     file.write_text(json.dumps({"a": {"users": [1]}, "b": 12, "users": users}, ensure_ascii=False), encoding="utf-8")
     assert [row.fields for row in export_files._json_items(file, "users")] == users
+    assert [row.fields for row in export_files.read_second_list(file, "none")] == []
 
 
 def test_the_command_imports_and_continues(tmp_path, monkeypatch):
@@ -487,7 +605,7 @@ def test_the_command_imports_and_continues(tmp_path, monkeypatch):
 
         for name, value in {**variables, "POSTERN_DATA": str(tmp_path)}.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(moving, "FIRST_PAUSE_SECONDS", 0.001)
+        monkeypatch.setattr(requests, "FIRST_PAUSE_SECONDS", 0.001)
         monkeypatch.setattr(moving, "BATCH_ROWS", 3)
         report_row = moving._report
 

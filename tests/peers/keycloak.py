@@ -1,11 +1,13 @@
-"""Keycloak as a process on loopback, with its database in memory.
+"""Keycloak as a process on loopback, with its database in a file.
 
 with keycloak(folder) as server:
     realm = server.create_realm("acme", users=[…])
     realm.create_client({"clientId": "app", …})
     realm.issuer                                    # http://127.0.0.1:PORT/realms/acme
+    realm.export()                                  # what `kc.sh export` writes
 """
 
+import json
 import os
 import shutil
 import signal
@@ -22,14 +24,15 @@ import pytest
 
 from tests.peers.ports import reserved_port
 
-VERSION = "26.7.3"
-INSTALL = f"install Java 17, and unpack org.keycloak:keycloak-quarkus-dist:{VERSION} (Maven Central) as .tools/keycloak"
+INSTALL = "script/setup keycloak (it needs Maven and Java 17: apt-get install maven openjdk-17-jre-headless)"
 DISTRIBUTION = Path(os.environ.get("KEYCLOAK") or Path(__file__).parents[2] / ".tools" / "keycloak")
-START_SECONDS = 240
+START_SECONDS = 420
 """Its first start compiles its configuration, on a machine that does other things."""
 ADMIN, PASSWORD = "admin", "only for this test"
 OPTIONS = {
-    "db": "dev-mem",
+    "db": "dev-file",
+    # So that `kc.sh export` can read it while the server runs.
+    "db-url": "jdbc:h2:file:{folder}/h2;NON_KEYWORDS=VALUE;AUTO_SERVER=TRUE",
     "http-host": "127.0.0.1",
     "health-enabled": "false",
     "hostname-strict": "false",
@@ -51,6 +54,9 @@ class Keycloak:
     """A running server. Each request asks for a token of the administrator anew, because one lives for a minute."""
 
     base: str
+    home: Path
+    """The folder of its programs."""
+    environment: dict[str, str]
 
     def send(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Send a request to the administration API (`/admin/realms…`). Raises AssertionError for an error status."""
@@ -95,6 +101,16 @@ class Realm:
         path, headers = f"{self.path}/client-description-converter", {"content-type": "application/xml"}
         return self.server.send("POST", path, content=metadata, headers=headers).json()
 
+    def export(self) -> dict[str, Any]:
+        """What `kc.sh export` writes: a RealmRepresentation with users, credentials and organizations."""
+        file = self.server.home.parent / f"{self.name}.json"
+        # As the server has compiled its configuration; the export itself takes a minute.
+        command = [self.server.home / "bin" / "kc.sh", "export", "--optimized", "--realm", self.name, "--file", file]
+        command.append(f"--db-url={OPTIONS['db-url'].format(folder=self.server.home.parent)}")
+        done = subprocess.run(command, env=self.server.environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(file.read_text())
+
     def change_client(self, id: str, fields: dict[str, Any]) -> None:
         """Change fields of a client, and attributes of it."""
         client = self.server.send("GET", f"{self.path}/clients/{id}").json()
@@ -115,13 +131,14 @@ def keycloak(folder: Path) -> Iterator[Keycloak]:
     with reserved_port() as reserved:
         port = reserved.getsockname()[1]
         command = [home / "bin" / "kc.sh", "start-dev", f"--http-port={port}"]
-        command += [f"--{name}={value}" for name, value in OPTIONS.items()]
+        command += [f"--{name}={value.format(folder=folder)}" for name, value in OPTIONS.items()]
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
             "KC_BOOTSTRAP_ADMIN_USERNAME": ADMIN,
             "KC_BOOTSTRAP_ADMIN_PASSWORD": PASSWORD,
             "JAVA_OPTS_KC_HEAP": "-Xms64m -Xmx512m",
+            "JAVA_OPTS_APPEND": "-Dh2.bindAddress=127.0.0.1",
         }
         log_file = folder / "keycloak.log"
         with log_file.open("w") as log:
@@ -135,7 +152,7 @@ def keycloak(folder: Path) -> Iterator[Keycloak]:
                 assert process.poll() is None, log_file.read_text()
                 assert time.monotonic() < deadline, log_file.read_text()
                 time.sleep(0.2)
-            yield Keycloak(base)
+            yield Keycloak(base, home, environment)
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()

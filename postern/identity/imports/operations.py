@@ -200,7 +200,8 @@ async def _join(tx: Transaction, call: Call, customer_id: UUID, membership: Impo
             organization_id = await organizations.id_of_external_id(tx, call, external_id)
             if organization_id is None:
                 raise
-    await join(tx, call, organization_id, customer_id, roles, "API")
+    # Also of one that is suspended, which gives its members no permissions: it would be resumed without them.
+    await join(tx, call, organization_id, customer_id, roles, "API", allow_suspended=True)
 
 
 def _failure(index: int, row: msgspec.Raw, problem: Problem) -> ImportedRow:

@@ -197,16 +197,31 @@ async def organizations_of(db: Queries, project_id: UUID, customer_id: UUID, onl
 
 
 async def join(
-    tx: Transaction, call: Call, organization_id: UUID, customer_id: UUID, roles: list[str], source: Source
+    tx: Transaction,
+    call: Call,
+    organization_id: UUID,
+    customer_id: UUID,
+    roles: list[str],
+    source: Source,
+    *,
+    allow_suspended: bool = False,
 ) -> bool:
     """Add a customer to an organization. Returns False, and changes nothing, if the customer is a member already.
 
     The caller must have checked that the roles exist. Records `organization.member_added` and deletes the record of an
-    earlier removal. Locks the organization for share. Raises OrganizationMissing, OrganizationSuspended and
-    TooManyOrganizationMembers.
+    earlier removal. Locks the organization for share. Raises OrganizationMissing, TooManyOrganizationMembers and,
+    unless `allow_suspended` is set, OrganizationSuspended.
     """
     return await join_without_call(
-        tx, call.project_id, organization_id, customer_id, roles, source, call.now, call.caller
+        tx,
+        call.project_id,
+        organization_id,
+        customer_id,
+        roles,
+        source,
+        call.now,
+        call.caller,
+        allow_suspended=allow_suspended,
     )
 
 
@@ -219,12 +234,14 @@ async def join_without_call(
     source: Source,
     now: Moment,
     actor: Caller,
+    *,
+    allow_suspended: bool = False,
 ) -> bool:
     """Like `join`, for event handlers and background work, which have no call. `actor` is recorded in the event."""
     organization = require_found(
         await store.lock_organization_shared(tx, project_id=project_id, id=organization_id), OrganizationMissing
     )
-    if organization.status == "SUSPENDED":
+    if organization.status == "SUSPENDED" and not allow_suspended:
         raise OrganizationSuspended
     await tx.lock_quota("members", organization_id)
     member_count = await store.count_members(

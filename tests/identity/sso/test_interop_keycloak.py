@@ -1,21 +1,25 @@
-"""Interoperability with Keycloak over HTTP: sign-on and logout, by SAML and by OpenID Connect."""
+"""Interoperability with Keycloak: sign-on and logout, by SAML and by OpenID Connect, and the import of its export."""
 
 import asyncio
+import json
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs
 
 import httpx
 import pytest
 
+from tests.cli.test_moving import KEYCLOAK_REALM, check_the_realm_of_keycloak, import_file
 from tests.conftest import Client
 from tests.identity.customers.test_providers import settings
 from tests.identity.sso.conftest import REDIRECT_URL, Acme
 from tests.identity.sso.test_interop_oidc_provider import followed, submitted
 from tests.identity.sso.test_oidc_sign_on import OidcBrowser, is_alive
+from tests.peers import keycloak_realm
 from tests.peers.http_receiver import http_receiver
 from tests.peers.identity_provider import posted
 from tests.peers.keycloak import Keycloak, Realm, keycloak, needs_keycloak
 
-__all__ = ["settings"]
+__all__ = ["import_file", "settings"]
 
 SECONDS = 60
 SECRET = "a secret with & = + % signs"
@@ -161,3 +165,20 @@ async def test_sign_on_and_both_logouts_by_openid_connect(acme: Acme, server: Ke
         delivered = await browser.client.request("POST", path, data={"logout_token": token})
         assert delivered.status_code in (200, 204), delivered.text
         assert not await is_alive(acme, signed_in)
+
+
+async def test_a_realm_that_keycloak_exports_is_imported(auth, project, clock, import_file, server: Keycloak):
+    realm = await asyncio.to_thread(server.create_realm, "moving", **keycloak_realm.REALM)
+    await asyncio.to_thread(keycloak_realm.add_what_a_realm_cannot_be_created_with, realm)
+    export = await asyncio.to_thread(keycloak_realm.export_of, realm)
+    clock.move(max(datetime.now(UTC) - clock(), timedelta()))
+    await check_the_realm_of_keycloak(auth, project, clock, import_file, json.dumps(export))
+    # The export that the other tests import has the same form.
+    assert form_of(export) == form_of(json.loads(KEYCLOAK_REALM.read_text("utf-8")))
+
+
+def form_of(value: object) -> object:
+    """The names of the fields of a JSON value at every level, without its texts and numbers."""
+    if isinstance(value, dict):
+        return {name: form_of(item) for name, item in value.items()}
+    return [form_of(item) for item in value] if isinstance(value, list) else type(value)
