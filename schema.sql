@@ -1020,6 +1020,7 @@ CREATE TABLE public.customers (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     search text GENERATED ALWAYS AS (lower(((((((COALESCE(email, ''::text) || ' '::text) || COALESCE(name, ''::text)) || ' '::text) || COALESCE(phone, ''::text)) || ' '::text) || COALESCE(external_id, ''::text)))) STORED NOT NULL,
+    language text,
     CONSTRAINT customers_external_id_check CHECK (((length(external_id) >= 1) AND (length(external_id) <= 255)))
 )
 WITH (fillfactor='90');

@@ -26,6 +26,7 @@ IDENTITIES: Mapping[str, Any] = {
     "email": "ada@example.com",
     "name": "Ada Lovelace",
     "phone": "+441632960123",
+    "language": "en",
     "pendingEmail": None,
     "emailVerifiedAt": MOMENT,
     "lastSignInAt": MOMENT,

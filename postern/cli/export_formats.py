@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from postern.web.language_tags import read_language_tag
+
 PRESETS = {
     "google": "GOOGLE",
     "google-oauth2": "GOOGLE",
@@ -88,6 +90,10 @@ class User:
         """A text that is not empty, or None."""
         value = self._typed(name, str, "text")
         return value.strip() or None if value else None
+
+    def value(self, name: str) -> object:
+        """The value of any type, or None."""
+        return self._fields.get(name)
 
     def has(self, name: str) -> bool:
         """Whether the field is there."""
@@ -177,6 +183,7 @@ def from_auth0(user: User, options: ExportOptions) -> Conversion:
     if user.flag("blocked"):
         body["ban"] = {"reason": "Blocked in Auth0"}
     metadata = {name: user.mapping(name) for name in ("user_metadata", "app_metadata")}
+    body["language"] = _language(user.value("locale"), metadata["user_metadata"].get("locale"))
     body["metadata"] = {name: value for name, value in metadata.items() if value}
     accounts = [
         (str(identity.text("provider")), identity.identifier("user_id"))
@@ -196,6 +203,7 @@ def from_clerk(user: User, options: ExportOptions) -> Conversion:
         "name": display_name(None, user.text("first_name"), user.text("last_name"), user.text("username")),
         "createdAt": user.moment("created_at"),
         "totpSecret": user.text("totp_secret"),
+        "language": _language(user.value("locale")),
     }
     notes: list[str] = []
     verified = _split(user.text("verified_email_addresses"))
@@ -262,6 +270,9 @@ def from_keycloak(user: User, options: ExportOptions) -> Conversion:
         "createdAt": user.moment("createdTimestamp"),
         "metadata": user.mapping("attributes"),
     }
+    # Keycloak has each attribute as a list; this one has the language that the user chose on the sign-in pages.
+    locales = body["metadata"].get("locale")
+    body["language"] = _language(*(locales if isinstance(locales, list) else [locales]))
     notes: list[str] = []
     if user.has("enabled") and not user.flag("enabled"):
         body["ban"] = {"reason": "Disabled in Keycloak"}
@@ -357,6 +368,7 @@ def from_supabase(user: User, options: ExportOptions) -> Conversion:
         "createdAt": user.moment("created_at"),
         "passwordHash": user.text("encrypted_password"),
         "totpSecret": options.factors.get(user_id),
+        "language": _language(profile.get("locale")),
     }
     notes: list[str] = []
     _add_phone(body, user.text("phone"), notes, is_verified=user.moment("phone_confirmed_at") is not None)
@@ -408,6 +420,11 @@ def display_name(full: object, *parts: object) -> str | None:
     texts = [part for part in (full,) if isinstance(part, str)] or [part for part in parts[:2] if isinstance(part, str)]
     text = " ".join("".join(c if c.isprintable() else " " for c in " ".join(texts)).split())
     return text[:200] or None
+
+
+def _language(*values: object) -> str | None:
+    """The first value that is a language tag, or the name of a locale."""
+    return next(filter(None, map(read_language_tag, values)), None)
 
 
 def _add_phone(body: dict[str, Any], phone: str | None, notes: list[str], *, is_verified: bool) -> None:

@@ -87,9 +87,9 @@ def language_of(origin: Origin, *, default: str | None = None) -> str:
 
 
 def asked_language(call: Call) -> str | None:
-    """The language of an e-mail that this request causes, if the request tells it. The browser of a developer does not:
-    its language is not that of the customer."""
-    if call.caller.kind == "developer":
+    """The language of the customer, if this request tells it. The browser of a developer does not, nor does a program
+    that keeps a directory in step: their language is not that of the customer."""
+    if call.caller.kind == "developer" or call.caller.actor_type == "SCIM":
         return None
     return chosen_language(call.origin) or match_language(call.origin.accept_language)
 

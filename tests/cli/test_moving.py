@@ -116,6 +116,7 @@ async def test_auth0(auth, project, import_file, tmp_path):
             "email_verified": True,
             "name": "Ada",
             "created_at": "2021-03-05T16:33:40.978Z",
+            "locale": "de_DE",
             "user_metadata": {"plan": "pro"},
             "identities": [
                 {"provider": "auth0", "user_id": "60425dc43519d90068f82973", "isSocial": False},
@@ -137,7 +138,7 @@ async def test_auth0(auth, project, import_file, tmp_path):
     signed_in = (await auth.sign_in(address)).json()
     customer = (await project.client.get(f"/customers/{signed_in['customer']['id']}")).json()
     assert customer["metadata"] == {"user_metadata": {"plan": "pro"}}
-    assert customer["createdAt"] == "2021-03-05T16:33:40.978Z"
+    assert (customer["createdAt"], customer["language"]) == ("2021-03-05T16:33:40.978Z", "de-DE")
     assert {identity["provider"] for identity in customer["identities"]} == {"GOOGLE", "X", "PASSWORD"}
 
 
@@ -183,6 +184,21 @@ def test_accounts_at_providers_by_their_names_in_exports(source):
             assert conversion.body["identities"] == [{"provider": preset, "subject": "42"}], provider
             assert preset in ISSUERS
             assert conversion.notes == []
+
+
+@pytest.mark.parametrize(
+    ("source", "user", "language"),
+    [
+        ("auth0", {"user_id": "1", "locale": {"language": "de"}, "user_metadata": {"locale": "pt-BR"}}, "pt-BR"),
+        ("clerk", {"id": "1", "locale": "fr"}, "fr"),
+        ("keycloak", {"id": "1", "attributes": {"locale": ["x" * 90, "ja"]}}, "ja"),
+        ("supabase", {"id": "1", "raw_user_meta_data": {"locale": "en_GB.UTF-8"}}, "en-GB"),
+        ("supabase", {"id": "1", "raw_user_meta_data": {"locale": "<script>"}}, None),
+    ],
+)
+def test_languages_in_exports(source, user, language):
+    """A value that is no language is left out, and does not fail the row."""
+    assert FORMATS[source](User(user), ExportOptions()).body.get("language") == language
 
 
 async def test_clerk(auth, clock, import_file):
@@ -265,7 +281,7 @@ async def test_keycloak(auth, project, clock, import_file):
     secret = base64.b32encode(raw.encode()).decode()
     assert (await sign_in_with_totp(auth, clock, address, secret=secret)).status_code == 200
     customer = (await project.client.get(f"/customers?q={address}")).json()["data"][0]
-    assert customer["roles"] == ["ADMIN"]
+    assert (customer["roles"], customer["language"]) == (["ADMIN"], "de")
     memberships = (await project.client.get(f"/customers/{customer['id']}/organizations")).json()
     assert [entry["organization"]["name"] for entry in memberships] == ["acme"]
     assert (await auth.sign_in(second)).json()["code"] == "sign_in_blocked"

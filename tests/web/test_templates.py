@@ -95,7 +95,10 @@ HOSTED: dict[str, Any] = {
     "forgot_url": H,
     "texts": PageTexts(**dict.fromkeys(PageTexts.__struct_fields__, H)),
 }
-URL_NAMES = ("name", "email", "verify", "password", "passkey", "totp", "totp_off", "codes", "end_others", "export")
+URL_NAMES = (
+    *("name", "language", "email", "verify", "password", "passkey", "totp", "totp_off", "codes", "end_others"),
+    "export",
+)
 FIELD = {
     **dict.fromkeys(
         ("name", "label", "type", "autocomplete", "value", "minlength", "maxlength", "inputmode", "hint"), H
@@ -106,7 +109,7 @@ FIELD = {
 }
 ACCOUNT: dict[str, Any] = {
     **dict.fromkeys(("form_token", "account_url", "sign_out_url", "return_url", "done", "next_url", "provider"), H),
-    **dict.fromkeys(("options", "factor", "codes_left"), H),
+    **dict.fromkeys(("options", "factor", "codes_left", "own_language"), H),
     "form": {
         **dict.fromkeys(("title", "action", "button", "back"), H),
         "paragraphs": [H],

@@ -23,7 +23,7 @@ from postern.platform.events import operations as events
 from postern.platform.projects.model import Project
 from postern.platform.projects.quotas import require_quota
 from postern.security import passkeys
-from postern.web.languages import text
+from postern.web.languages import asked_language, text
 
 
 async def register_customer(
@@ -35,12 +35,14 @@ async def register_customer(
     name: str | None,
     password_hash: str | None,
     verified: bool,
+    language: str | None = None,
     method: str = "SIGN_UP",
     metadata: dict[str, Any] | None = None,
 ) -> CustomerRow | None:
     """Create a customer and record `customer.signed_up` with `method`. Returns None if the address is taken.
 
-    `email_key` is the lookup key of `email`, `metadata` comes from a sign-in hook. Raises PlanLimitReached and
+    `email_key` is the lookup key of `email`, `metadata` comes from a sign-in hook. `language` is a language tag; None:
+    the language that the request asks for. Raises PlanLimitReached and
     CustomerMetadataTooLarge.
     """
     await require_quota(tx, call, "customers")
@@ -49,6 +51,7 @@ async def register_customer(
         email_key=email_key,
         email_verified_at=call.now if verified else None,
         name=name,
+        language=language or asked_language(call),
         metadata=merged_metadata({}, metadata or {}),
         password_hash=password_hash,
     )

@@ -48,6 +48,8 @@ class SignUp(MailedAddress, tag="SIGN_UP"):
     name: str | None
     metadata: dict[str, Any] = {}
     accepted_terms: AcceptedTerms | None = None
+    language: str | None = None
+    """The language tag that the app sent; None: that of the request that verifies the code."""
 
 
 class SignInCode(MailedAddress, tag="CODE"):

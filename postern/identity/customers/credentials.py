@@ -311,5 +311,5 @@ async def mail_verification(call: Call, customer: CustomerRow, address: AddressV
             subject_id=customer.id,
             identifier=identifier,
         )
-        await mailer.enqueue_security_mail(tx, call, "VERIFY", address.email, customer.id, code=code)
+        await mailer.enqueue_security_mail(tx, call, "VERIFY", address.email, customer.id, customer.language, code=code)
     return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)

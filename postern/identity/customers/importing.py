@@ -39,6 +39,7 @@ from postern.platform.projects.model import Project
 from postern.platform.projects.quotas import require_quota
 from postern.security import passkeys, second_factor
 from postern.security.passkeys import PASSKEYS_LIMIT, ImportedPasskey
+from postern.web.language_tags import LanguageTag
 
 IMPORTED = "IMPORT"
 """The method in `customer.signed_up` of customers from another system."""
@@ -77,6 +78,8 @@ class ImportedCustomer(Body):
     email_verified: bool = False
     other_emails: Annotated[list[ImportedEmail], msgspec.Meta(max_length=OTHER_EMAILS_LIMIT)] = []
     name: PersonName | None = None
+    language: LanguageTag | None = None
+    """The language that the customer reads."""
     phone: Phone | None = None
     phone_verified: bool = False
     password_hash: Annotated[str, msgspec.Meta(min_length=20, max_length=1_000)] | None = None
@@ -117,6 +120,7 @@ async def add_imported_customer(
         email=row.email,
         email_verified=row.email_verified,
         name=row.name,
+        language=row.language,
         phone=row.phone,
         phone_verified=row.phone_verified,
         external_user_id=row.external_user_id,

@@ -111,9 +111,8 @@ async def mail_challenge(
             values["link"] = f"{target}{separator}{urlencode({'token': challenges.token_of(challenge_id, secret)})}"
         to = (customer.matched_email if customer else address) if gets_mail else None
         # Without a recipient the same rows are written, so that the duration does not tell whether there is an account.
-        await mailer.enqueue_security_mail(
-            tx, call, cast(MailName, purpose), to, customer.id if customer else None, **values
-        )
+        customer_id, language = (customer.id, customer.language) if customer else (None, None)
+        await mailer.enqueue_security_mail(tx, call, cast(MailName, purpose), to, customer_id, language, **values)
     return challenge_id, expires_at
 
 

@@ -29,7 +29,14 @@ from postern.platform.projects import operations as projects
 from postern.platform.projects.model import SECURITY_MAILS, Project, SecurityMail
 from postern.security.mail_limits import MailPolicy
 from postern.security.sessions import is_trusted_test
-from postern.web.languages import DEFAULT_LANGUAGE, Text, asked_language, format_moment, translated
+from postern.web.languages import (
+    DEFAULT_LANGUAGE,
+    Text,
+    asked_language,
+    format_moment,
+    match_language,
+    translated,
+)
 
 if TYPE_CHECKING:
     from postern.world import World
@@ -65,20 +72,41 @@ class SealedMail(Record):
     test: bool = False
     """Whether a TEST key caused the e-mail; then it is captured instead of delivered."""
     language: str = ""
-    """The language that the request asked for; "" for the project's default."""
+    """One of LANGUAGES (`language_for`); "" for the project's default."""
+
+
+def language_for(call: Call, stored: str | None, *, notice: bool) -> str:
+    """The language of an e-mail to a customer whose language is `stored` (a language tag), one of LANGUAGES; "" for the
+    project's default.
+
+    Codes and links are in the language of the request: whoever asked for them waits for them. So are notices about what
+    the signed-in customer has done. Notices about what others may have done, such as developers, directories, or who
+    has signed in with the password, are in the stored language. Each falls back to the other.
+    """
+    asked, known = asked_language(call) or "", match_language(stored or "") or ""
+    # The request of somebody who acts as the customer is restricted.
+    is_customer = call.caller.kind == "customer" and call.caller.restricted_problem is None
+    return (known or asked) if notice and not is_customer else (asked or known)
 
 
 async def enqueue_security_mail(
-    tx: Transaction, call: Call, kind: MailName, to: str | None, customer_id: UUID | None = None, **values: str
+    tx: Transaction,
+    call: Call,
+    kind: MailName,
+    to: str | None,
+    customer_id: UUID | None = None,
+    language: str | None = None,
+    **values: str,
 ) -> None:
     """Queue an e-mail and wake the worker, which sends it, when this transaction commits.
 
-    `kind` names the template, which shows `values`: `NEW_DEVICE` is the template `customers/new-device`. If `to` is
-    None, the same row is stored, but the worker sends nothing.
+    `kind` names the template, which shows `values`: `NEW_DEVICE` is the template `customers/new-device`. `language` is
+    the stored language of the customer. If `to` is None, the same row is stored, but the worker sends nothing.
     """
     # A publishable TEST key is public: it must not keep a security notice from the customer.
     test = is_trusted_test(call.caller) if kind in SECURITY_MAILS else call.caller.environment == "TEST"
-    content = SealedMail(kind=kind, to=to, values=values, test=test, language=asked_language(call) or "")
+    shown = language_for(call, language, notice=kind in SECURITY_MAILS)
+    content = SealedMail(kind=kind, to=to, values=values, test=test, language=shown)
     mail_id = new_id()
     await store.insert_mail(
         tx,
@@ -101,12 +129,12 @@ async def notify(
     """
     if gets_notice(project, customer, kind):
         assert customer.email is not None
-        language = asked_language(call) or mail_language(project)
+        language = language_for(call, customer.language, notice=True) or mail_language(project)
         shown = {
             name: translated(language, value) if isinstance(value, Text) else value for name, value in values.items()
         }
         shown["time"] = format_moment(language, call.now)
-        await enqueue_security_mail(tx, call, kind, customer.email, customer.id, **shown)
+        await enqueue_security_mail(tx, call, kind, customer.email, customer.id, customer.language, **shown)
 
 
 def gets_notice(project: Project, customer: CustomerRow, kind: SecurityMail) -> bool:
@@ -115,7 +143,7 @@ def gets_notice(project: Project, customer: CustomerRow, kind: SecurityMail) -> 
 
 
 def mail_language(project: Project) -> str:
-    """The language of e-mails whose recipient asked for none."""
+    """The language of e-mails whose recipient asked for none and has none stored."""
     return project.settings.sign_in.default_language or DEFAULT_LANGUAGE
 
 
@@ -226,12 +254,13 @@ async def send_rendered(
     """Render a mail with the text of the project, or the built-in one, and send it from the project's sender
     (`sender_of`).
 
-    `language` is one of LANGUAGES, or "" for the project's default; a Moment is shown as its readers write it.
-    The mail is not delivered after `expires_at`. With `test` it is captured instead of delivered. Raises the problems
-    of `send_project_mail`. If the text of the project fails, records `customer.mail_text_failed`.
+    `language` is a language tag; mails are in the project's default language for "" and for languages that they do not
+    have. A Moment is shown as its readers write it. The mail is not delivered after `expires_at`. With `test` it is
+    captured instead of delivered. Raises the problems of `send_project_mail`. If the text of the project fails, records
+    `customer.mail_text_failed`.
     """
     project = await projects.require_project(world.db, project_id)
-    language = language or mail_language(project)
+    language = match_language(language) or mail_language(project)
     shown = {
         name: value if isinstance(value, str) else format_moment(language, value) for name, value in values.items()
     }

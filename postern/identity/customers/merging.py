@@ -133,7 +133,13 @@ async def _merge(tx: Transaction, call: Call, survivor: CustomerRow, loser: Cust
     await store.set_phone(
         tx, project_id=project_id, id=survivor.id, phone=phone, verified_at=phone_verified_at, now=call.now
     )
-    return await store.set_profile(tx, replace(survivor, name=survivor.name or loser.name, phone=phone), now=call.now)
+    profile = replace(
+        survivor,
+        name=survivor.name or loser.name,
+        language=survivor.language or loser.language,
+        phone=phone,
+    )
+    return await store.set_profile(tx, profile, now=call.now)
 
 
 async def _merge_second_factor(tx: Transaction, call: Call, survivor: CustomerRow, loser: CustomerRow) -> None:

@@ -21,6 +21,7 @@ from postern.kernel.values import Body, DisplayName, Moment, Record, Timestamp
 from postern.security.passwords import PASSWORD_MAX, PASSWORD_MIN
 from postern.security.sessions import SessionFields
 from postern.security.subjects import Subject
+from postern.web.language_tags import LanguageTag
 
 IdentityRequestStatus = Literal["PENDING", "APPROVED", "REJECTED"]
 """Status of a request to link an account to a customer. An administrator of the project approves or rejects it."""
@@ -291,6 +292,9 @@ class Customer(CustomerFields):
     phone: str | None
     phone_verified_at: Moment | None
     name: str | None
+    language: str | None
+    """The language that the customer reads, as a language tag (BCP 47) such as `de` or `pt-BR`; null if it is not
+    known."""
     ban_reason: str | None
     ban_expires_at: Moment | None
 
@@ -318,6 +322,8 @@ class CustomerRow(Record):
     phone: str | None
     phone_verified_at: Moment | None
     name: str | None
+    language: str | None
+    """A language tag (BCP 47), which need not be one of `web.languages.LANGUAGES`."""
     metadata: dict[str, Any]
     roles: list[str]
     providers: list[str]
@@ -408,6 +414,8 @@ class NewCustomer(Body):
     email: EmailText | None = None
     email_verified: bool = False
     name: PersonName | None = None
+    language: LanguageTag | None = None
+    """The language that the customer reads. Mails and the account page are in it, if they exist in it."""
     phone: Phone | None = None
     phone_verified: bool = False
     external_user_id: ExternalId | None = None
@@ -418,13 +426,14 @@ class NewCustomer(Body):
 
 
 class CustomerChange(Body):
-    """Changes of a customer. Omitted fields keep their values; null removes a name or a phone number."""
+    """Changes of a customer. Omitted fields keep their values; null removes a name, a language or a phone number."""
 
     email: EmailText | UnsetType = UNSET
     """The new primary address. It counts as unverified unless `emailVerified` says otherwise."""
     email_verified: bool | UnsetType = UNSET
     """Whether you have verified the address."""
     name: PersonName | None | UnsetType = UNSET
+    language: LanguageTag | None | UnsetType = UNSET
     phone: Phone | None | UnsetType = UNSET
     """The new number in E.164. It counts as unverified unless `phoneVerified` says otherwise."""
     phone_verified: bool | UnsetType = UNSET

@@ -81,9 +81,15 @@ from postern.web.languages import text
 
 CSV_HEADER = (
     *("id", "email", "emailVerifiedAt", "phone", "name", "externalUserId", "roles", "providers"),
-    *("lastSignInAt", "bannedAt", "mfaEnabledAt", "metadata", "createdAt"),
+    *("lastSignInAt", "bannedAt", "mfaEnabledAt", "metadata", "createdAt", "language"),
 )
-CUSTOMER_EXAMPLE = {"email": "ada@example.com", "emailVerified": True, "name": "Ada", "metadata": {"plan": "pro"}}
+CUSTOMER_EXAMPLE = {
+    "email": "ada@example.com",
+    "emailVerified": True,
+    "name": "Ada",
+    "language": "en",
+    "metadata": {"plan": "pro"},
+}
 
 
 @get("/projects/{project_id}/customers", needs="customers:read")
@@ -252,7 +258,7 @@ async def delete_customer(call: Call, id: UUID, transfer_ownership_to: UUID | No
     },
 )
 async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Customer:
-    """Change a customer's address, name or phone number. Omitted fields keep their values.
+    """Change a customer's address, name, language or phone number. Omitted fields keep their values.
 
     When the address changes, the old one gets a notice, and codes and links that were mailed stop working; sessions
     continue. If another customer has the new address, the response is 409. Honours `If-Match`.
@@ -263,9 +269,11 @@ async def change_customer(call: Call, id: UUID, data: CustomerChange) -> Custome
         before = customer
         customer = await _change_email(tx, call, customer, data)
         customer = await _change_phone(tx, call, customer, data)
-        if data.name is not UNSET and data.name != customer.name:
-            customer = await store.set_profile(tx, replace(customer, name=data.name), now=call.now)
-        names = ("email", "email_verified_at", "name", "phone", "phone_verified_at")
+        name = customer.name if data.name is UNSET else data.name
+        language = customer.language if data.language is UNSET else data.language
+        if (name, language) != (customer.name, customer.language):
+            customer = await store.set_profile(tx, replace(customer, name=name, language=language), now=call.now)
+        names = ("email", "email_verified_at", "name", "language", "phone", "phone_verified_at")
         changed = [camel(name) for name in names if getattr(customer, name) != getattr(before, name)]
         if changed:
             await events.record(tx, call, "customer.updated", id, changed=changed)
@@ -463,6 +471,12 @@ async def lock_customer(tx: Transaction, call: Call, id: UUID) -> CustomerRow:
     return require_found(await store.lock_customer(tx, project_id=call.project_id, id=id), CustomerMissing)
 
 
+async def language_of_address(db: Queries, project_id: UUID, email_key: str) -> str:
+    """The language tag of the customer with this primary or secondary address; "" if it is not known."""
+    customer = await store.find_by_email(db, project_id=project_id, email_key=email_key)
+    return (customer and customer.language) or ""
+
+
 async def insert_customer(
     tx: Transaction,
     call: Call,
@@ -559,6 +573,7 @@ async def add_customer(
         email_verified_at=call.now if data.email_verified and key else None,
         phone=data.phone,
         name=data.name,
+        language=data.language,
         metadata=rules.merged_metadata({}, data.metadata),
         roles=list(dict.fromkeys(data.roles)),
         password_hash=password_hash,
@@ -667,6 +682,7 @@ async def customer_views(call: Call, customers: Sequence[CustomerRow], db: Queri
                 phone=customer.phone,
                 phone_verified_at=customer.phone_verified_at,
                 name=customer.name,
+                language=customer.language,
                 metadata=customer.metadata,
                 roles=customer.roles,
                 last_sign_in_at=customer.last_sign_in_at,

@@ -6,6 +6,7 @@ URLs never contain session tokens: the app receives a code for a grant. The code
 and only with the code verifier of the app that began the sign-in (RFC 7636).
 """
 
+import dataclasses
 import hmac
 import re
 from collections.abc import Sequence
@@ -404,6 +405,7 @@ async def provider_callback(
     cookie_value = request.cookies.get(_cookie_name(call, state), "")
     if not hmac.compare_digest(cookie_value.encode(), flow.browser.encode()):
         raise FlowInvalid
+    call = dataclasses.replace(call, origin=dataclasses.replace(call.origin, language=flow.language))
     app_parameters = {"state": flow.state} if flow.state else {}
     try:
         if error is not None or code is None:

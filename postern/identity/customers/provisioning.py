@@ -30,6 +30,8 @@ class ProvisionedProfile(Record):
     email_verified: bool
     """Whether the organization has verified the domain of the address."""
     name: str | None
+    language: str | None
+    """A language tag; None if the directory has none, or has not changed it."""
 
 
 async def lock_customer_with_address(tx: Transaction, call: Call, email_key: str) -> CustomerRow | None:
@@ -55,6 +57,7 @@ async def create_provisioned(tx: Transaction, call: Call, profile: ProvisionedPr
         email_key=profile.email_key,
         email_verified_at=call.now if profile.email_verified else None,
         name=profile.name,
+        language=profile.language,
         password_hash=None,
     )
     customer = await insert_customer(tx, call, row)
@@ -67,7 +70,8 @@ async def create_provisioned(tx: Transaction, call: Call, profile: ProvisionedPr
 async def update_provisioned(
     tx: Transaction, call: Call, customer: CustomerRow, profile: ProvisionedProfile
 ) -> CustomerRow:
-    """Set the name and the verified primary address of a locked customer, and notify the customer of a new address.
+    """Set the name, the language and the verified primary address of a locked customer, and notify the customer of a
+    new address.
 
     Call this only if the organization has verified the domains of the present and of the new address. An address is
     not removed. Raises CustomerEmailTaken.
@@ -80,7 +84,12 @@ async def update_provisioned(
         await mailer.notify(tx, call, project, customer, "EMAIL_CHANGED")
         customer = await set_primary_email(tx, call, customer, profile.email, profile.email_key, call.now)
         await events.record(tx, call, "customer.email_verified", customer.id, changed=True, provider=PROVISIONED)
-    if profile.name is not None and profile.name != customer.name:
-        customer = await store.set_profile(tx, replace(customer, name=profile.name), now=call.now)
-        await events.record(tx, call, "customer.updated", customer.id, changed=["name"])
+    changed = {
+        field: value
+        for field, value in (("name", profile.name), ("language", profile.language))
+        if value is not None and value != getattr(customer, field)
+    }
+    if changed:
+        customer = await store.set_profile(tx, replace(customer, **changed), now=call.now)
+        await events.record(tx, call, "customer.updated", customer.id, changed=list(changed))
     return customer

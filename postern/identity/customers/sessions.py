@@ -3,6 +3,7 @@
 import dataclasses
 from uuid import UUID
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from postern.identity.access import operations as access
@@ -30,6 +31,7 @@ from postern.platform.events import operations as events
 from postern.security import challenges, session_store
 from postern.security.session_store import SessionRow
 from postern.security.sessions import OwnSession, SessionMissing, own_session
+from postern.web.language_tags import LanguageTag
 
 
 class MyOrganizationPermissions(Record):
@@ -52,9 +54,11 @@ class MyPermissions(Record):
 
 
 class CurrentCustomerChange(Body):
-    """Changes to a customer's own account."""
+    """Changes to a customer's own account. Omitted fields keep their values; null removes them."""
 
-    name: PersonName | None
+    name: PersonName | None | UnsetType = UNSET
+    language: LanguageTag | None | UnsetType = UNSET
+    """The language that you read. Mails and the account page are in it, if they exist in it."""
 
 
 @post("/projects/{project_id}/auth/sign-out", accepts=CUSTOMER, restricted=True)
@@ -80,19 +84,30 @@ async def get_current_customer(call: Call) -> CurrentCustomer:
     return _me(call, customer_of(call))
 
 
-@patch("/projects/{project_id}/auth/me", accepts=CUSTOMER, restricted=True, example={"name": "Ada Lovelace"})
+@patch(
+    "/projects/{project_id}/auth/me",
+    accepts=CUSTOMER,
+    restricted=True,
+    example={"name": "Ada Lovelace", "language": "en"},
+)
 async def change_current_customer(call: Call, data: CurrentCustomerChange) -> CurrentCustomer:
-    """Change your name; null removes it. Honours `If-Match`."""
+    """Change your name or language. Omitted fields keep their values; null removes one. Honours `If-Match`."""
     async with call.db.transaction() as tx:
         customer = await lock_calling_customer(tx, call)
         call.require_match(customer.updated_at)
-        if data.name != customer.name:
-            customer = await store.set_profile(tx, replace(customer, name=data.name), now=call.now)
-            await events.record(tx, call, "customer.updated", customer.id, changed=["name"])
+        name = customer.name if data.name is UNSET else data.name
+        language = customer.language if data.language is UNSET else data.language
+        before = customer
+        changed = [
+            field for field, value in (("name", name), ("language", language)) if value != getattr(before, field)
+        ]
+        if changed:
+            customer = await store.set_profile(tx, replace(customer, name=name, language=language), now=call.now)
+            await events.record(tx, call, "customer.updated", customer.id, changed=changed)
             if (impersonation := _authenticated(call).impersonation) is not None:  # The event names the customer.
                 await audit.record(
                     *(tx, call, "customer.updated", "Customer", customer.id),
-                    changed=["name"],
+                    changed=changed,
                     session_id=str(bearer_of(call)[1]),
                     actor=impersonation.actor_label,
                 )

@@ -11,6 +11,8 @@ from datetime import UTC, timedelta
 from typing import Any
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from postern.identity.customers import mailer, requirement_store, rules, store, terms_store
 from postern.identity.customers.address_proofs import register_customer, verify_address
 from postern.identity.customers.challenge_payloads import (
@@ -92,6 +94,7 @@ from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.passwords import check_and_rehash
 from postern.security.secrets import new_token
 from postern.security.totp import new_totp_secret, totp_key
+from postern.web.languages import asked_language
 
 MIGRATION_MARGIN_SECONDS = 0.1
 """How much longer than the time limit of the hook MIGRATION a failed sign-in takes, so that the end of a call that took
@@ -380,6 +383,9 @@ async def complete_sign_in(
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
         )
+    if customer.language is None and (language := asked_language(call)) is not None:
+        customer = await store.set_profile(tx, replace(customer, language=language), now=call.now)
+        await events.record(tx, call, "customer.updated", customer.id, changed=["language"])
     lifetime, idle = session_limits(required)
     if lifetime is not None:
         latest_end = Moment.of(call.now + lifetime)

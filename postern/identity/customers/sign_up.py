@@ -53,6 +53,7 @@ from postern.security.challenges import CodeInvalid
 from postern.security.mail_limits import throttle_mail
 from postern.security.passwords import PasswordCommon, hash_password, require_acceptable
 from postern.security.secrets import new_token
+from postern.web.language_tags import LanguageTag
 
 
 class CustomerSignUp(Body):
@@ -61,6 +62,8 @@ class CustomerSignUp(Body):
     email: EmailText
     password: Password | None = None
     name: PersonName | None = None
+    language: LanguageTag | None = None
+    """The language that the person reads. Default: that of the request."""
     accepted_terms: TermsVersion | None = None
     """The version of the terms that the person has accepted. Required if the project's setting `requireTerms` is on."""
 
@@ -134,6 +137,7 @@ async def sign_up_customer(call: Call, data: CustomerSignUp) -> CustomerSignUpRe
         name=name,
         metadata=answer.metadata,
         accepted_terms=accepted,
+        language=data.language,
     )
     if settings.verify_email == "LATER":
         return await _sign_up_unverified(call, project, sign_up)
@@ -191,6 +195,7 @@ async def verify_sign_up(call: Call, data: CodeVerification) -> CustomerSignInRe
             password_hash=sign_up.password_hash,
             verified=True,
             metadata=sign_up.metadata,
+            language=sign_up.language,
         )
         if customer is None:
             raise CodeInvalid  # Another request has created an account with this address since.
@@ -216,7 +221,9 @@ async def _mail_sign_up(call: Call, address_hash: bytes, sign_up: SignUp) -> tup
         if holder is None:
             await mailer.enqueue_security_mail(tx, call, "SIGN_UP", sign_up.email, code=code)
         else:
-            await mailer.enqueue_security_mail(tx, call, "SIGN_UP_KNOWN", holder.matched_email, holder.id)
+            await mailer.enqueue_security_mail(
+                tx, call, "SIGN_UP_KNOWN", holder.matched_email, holder.id, holder.language
+            )
     return challenge_id, expires_at
 
 
@@ -228,6 +235,7 @@ async def _sign_up_unverified(call: Call, project: Project, sign_up: SignUp) -> 
             password_hash=sign_up.password_hash,
             verified=False,
             metadata=sign_up.metadata,
+            language=sign_up.language,
         )
         if customer is None:
             raise CustomerEmailTaken

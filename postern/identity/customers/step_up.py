@@ -185,7 +185,7 @@ async def request_step_up_code(call: Call) -> ChallengeSent:
             subject_id=customer.id,
             identifier=identifier,
         )
-        await mailer.enqueue_security_mail(tx, call, "CODE", customer.email, customer.id, code=code)
+        await mailer.enqueue_security_mail(tx, call, "CODE", customer.email, customer.id, customer.language, code=code)
     return ChallengeSent(challenge_id=challenge_id, expires_at=expires_at)
 
 

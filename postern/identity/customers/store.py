@@ -42,6 +42,7 @@ class NewCustomerRow(Record):
     email_verified_at: Moment | None
     phone: str | None = None
     name: str | None
+    language: str | None = None
     metadata: dict[str, Any] = {}
     roles: list[str] = []
     password_hash: str | None
@@ -262,6 +263,7 @@ async def count_customers(db: Queries, *, project_id: UUID, where: Composable) -
     + moment_text("c.mfa_enabled_at")
     + ", c.metadata, "
     + moment_text("c.created_at")
+    + ", c.language"
     + " from customers c where c.project_id = %(project_id)s and {where} order by c.id desc"
 )
 def export_customers(
@@ -561,9 +563,9 @@ async def set_mfa(
 async def set_email(tx: Transaction, row: CustomerRow, *, now: Moment) -> CustomerRow: ...
 
 
-# Stores the name, phone number and external id of the row. A phone number that changes becomes unverified.
+# Stores the name, language, phone number and external id of the row. A phone number that changes becomes unverified.
 @statement("""
-    update customers set name = %(name)s, phone = %(phone)s,
+    update customers set name = %(name)s, language = %(language)s, phone = %(phone)s,
         phone_verified_at = case when phone is not distinct from %(phone)s then phone_verified_at end,
         external_id = %(external_id)s, updated_at = %(now)s
     where project_id = %(project_id)s and id = %(id)s

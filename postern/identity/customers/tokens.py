@@ -87,6 +87,8 @@ class CurrentCustomer(Record):
     email: str | None
     email_verified_at: Moment | None
     name: str | None
+    language: str | None
+    """The language that the customer reads, as a language tag (BCP 47); null if it is not known."""
     phone: str | None
     roles: list[str]
     metadata: dict[str, Any]

@@ -93,7 +93,7 @@ def provider_metadata(call: Call, settings: SignInSettings) -> dict[str, Any]:
         "acr_values_supported": list(LEVELS),
         "claims_supported": [
             *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "azp", "sid", "at_hash"),
-            *("name", "updated_at", "email", "email_verified", "phone_number", "phone_number_verified"),
+            *("name", "locale", "updated_at", "email", "email_verified", "phone_number", "phone_number_verified"),
         ],
         "claims_parameter_supported": False,
         "request_parameter_supported": False,

@@ -467,6 +467,7 @@ class SignedInCustomer(Record):
     email: str | None
     email_verified_at: Moment | None
     name: str | None
+    language: str | None
     phone: str | None
     phone_verified_at: Moment | None
     updated_at: Moment

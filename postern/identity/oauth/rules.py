@@ -31,7 +31,7 @@ FAPI_GRANT_TYPES = ("authorization_code", "refresh_token", "client_credentials")
 SECRET_PREFIX = "ocs_"  # noqa: S105 - a label, not a secret
 SCOPE_TEXTS = {
     "openid": text("Know who you are (an identifier)"),
-    "profile": text("See your name"),
+    "profile": text("See your name and language"),
     "email": text("See your e-mail address"),
     "phone": text("See your phone number"),
     "offline_access": text("Keep this access while you are not using it"),

@@ -337,7 +337,7 @@ SIGNED_IN: LiteralString = """s.id as session_id, s.subject_id as customer_id, s
               and member.customer_id = s.subject_id
               /*distributed and member.project_id = :project and organization.project_id = :project */)
                as organization_id,
-           c.email, c.email_verified_at, c.name, c.phone, c.phone_verified_at, c.updated_at,
+           c.email, c.email_verified_at, c.name, c.language, c.phone, c.phone_verified_at, c.updated_at,
            coalesce((select project.settings -> 'signIn' -> 'hooks' from projects project
                      where project.id = s.project_id), '[]') as hooks"""
 """The columns of SignedInCustomer, from a session `s` and its customer `c`."""
@@ -378,7 +378,7 @@ async def signed_in_customer(
           and revoked_at is null and expires_at > %(now)s and idle_expires_at > %(now)s
           /*distributed and project_id = any (%(project_ids)s) */ offset 0) as s
     cross join lateral (
-        select email, email_verified_at, name, phone, phone_verified_at, updated_at from customers
+        select email, email_verified_at, name, language, phone, phone_verified_at, updated_at from customers
         where project_id = s.project_id and id = s.subject_id
           and (banned_at is null or ban_expires_at <= %(now)s)
           /*distributed and project_id = any (%(project_ids)s) */ offset 0) as c

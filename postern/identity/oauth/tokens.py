@@ -159,7 +159,11 @@ def customer_claims(signed_in: SignedInCustomer, scopes: list[str]) -> dict[str,
     """The claims about a customer that the scopes allow (OpenID Connect Core §5.4). Unknown values are left out."""
     claims: dict[str, Any] = {}
     if "profile" in scopes:
-        claims |= {"name": signed_in.name, "updated_at": int(signed_in.updated_at.timestamp())}
+        claims |= {
+            "name": signed_in.name,
+            "locale": signed_in.language,
+            "updated_at": int(signed_in.updated_at.timestamp()),
+        }
     if "email" in scopes and signed_in.email is not None:
         claims |= {"email": signed_in.email, "email_verified": signed_in.email_verified_at is not None}
     if "phone" in scopes and signed_in.phone is not None:

@@ -9,7 +9,7 @@ from uuid import UUID
 from postern.identity.access import operations as access
 from postern.identity.customers.mailer import app_name, send_rendered
 from postern.identity.customers.model import CustomerMissing
-from postern.identity.customers.operations import require_customer
+from postern.identity.customers.operations import language_of_address, require_customer
 from postern.identity.organizations.model import Organization, OrganizationInvitationRow
 from postern.identity.organizations.rules import invitation_token
 from postern.kernel.database.statements import Queries
@@ -65,6 +65,7 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
         to=row.email,
         expires_at=row.expires_at,
         tag="invitation",
+        language=await language_of_address(world.db, row.project_id, row.email_key),
         test=await is_test_invitation(world.db, row.project_id, row.id),
         organization=organization.name,
         inviter=await inviter_name(world.db, row) or app_name(await projects.require_project(world.db, row.project_id)),

@@ -45,6 +45,7 @@ from postern.platform.events.model import EventRow
 from postern.protocols.scim.filters import Filter, parse_filter
 from postern.protocols.scim.problems import ScimNotUnique, ScimRequestInvalid
 from postern.protocols.scim.schemas import USER, Document
+from postern.web.language_tags import read_language_tag
 
 SCAN_CHUNK = 200
 """Users that are read together to evaluate a filter on them."""
@@ -322,7 +323,7 @@ async def _require_unique(tx: Transaction, directory: Directory, row: UserRow, e
 
 
 async def _read_profile(tx: Transaction, directory: Directory, document: Document) -> ProvisionedProfile:
-    """The address and the name of a user. Raises ScimRequestInvalid if the address is malformed."""
+    """The address, the name and the language of a user. Raises ScimRequestInvalid if the address is malformed."""
     text, email, key, verified = rules.primary_address(document), None, None, False
     if text is not None:
         try:
@@ -334,7 +335,13 @@ async def _read_profile(tx: Transaction, directory: Directory, document: Documen
                 recorded="The e-mail address is not valid.",
             ) from None
         verified = await _owns_domain(tx, directory, key)
-    return ProvisionedProfile(email=email, email_key=key, email_verified=verified, name=rules.full_name(document))
+    return ProvisionedProfile(
+        email=email,
+        email_key=key,
+        email_verified=verified,
+        name=rules.full_name(document),
+        language=read_language_tag(document.get("preferredLanguage")),
+    )
 
 
 async def _owns_domain(tx: Transaction, directory: Directory, email_key: str) -> bool:
@@ -381,6 +388,8 @@ async def _link_or_create(
         if holder is not None and profile.email_verified:
             holder = await provisioning.link_by_address(tx, call, holder, profile.email_key)
             if holder.email_key == profile.email_key:
+                # What the customer has chosen stays.
+                profile = replace(profile, language=holder.language or profile.language)
                 holder = await provisioning.update_provisioned(tx, call, holder, profile)
             return holder, False
         if holder is not None and await members.roles_in(tx, call, connection.organization_id, holder.id) is not None:
@@ -402,16 +411,17 @@ async def _link_or_create(
 async def _update_customer(
     tx: Transaction, directory: Directory, before: UserRow, after: UserRow, customer: CustomerRow
 ) -> None:
-    """Carry a changed name or address over to the customer, if the organization vouches for the customer: it has
-    verified the domain of the customer's primary address. Other customers keep what they have; one without an address
-    gets a verified one.
+    """Carry a changed name, language or address over to the customer, if the organization vouches for the customer: it
+    has verified the domain of the customer's primary address. Other customers keep what they have; one without an
+    address gets a verified one.
 
     The address of the customer is verified first: if another person may have registered it, the credentials are
     removed. Raises ScimRequestInvalid for a new address that the directory may not provision, and ScimNotUnique.
     """
     old = await _read_profile(tx, directory, before.attributes)
     new = await _read_profile(tx, directory, after.attributes)
-    profile = new
+    # What the customer has chosen stays until the directory has another language than before.
+    profile = new = replace(new, language=None if new.language == old.language else new.language)
     if new.email_key != old.email_key and new.email_key is not None:
         await _require_address(tx, directory, new)
     if customer.email_key is None:
@@ -423,7 +433,8 @@ async def _update_customer(
         is_same_address = new.email_key == old.email_key
         if not new.email_verified or is_same_address or customer.email_key != old.email_key:
             profile = replace(new, email=None, email_key=None)
-        if not after.active and profile.email_key is None and profile.name in (None, customer.name):
+        is_unchanged = profile.name in (None, customer.name) and profile.language in (None, customer.language)
+        if not after.active and profile.email_key is None and is_unchanged:
             return  # A user who only leaves keeps the credentials.
         customer = await provisioning.link_by_address(tx, directory.call, customer, customer.email_key)
     try:

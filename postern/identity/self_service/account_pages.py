@@ -3,6 +3,7 @@
 An app links to `…/auth/pages/account?returnUrl=…`. `credential_pages` has the pages of addresses and ways to sign in.
 """
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -26,7 +27,7 @@ from postern.identity.oauth.browsers import (
 from postern.identity.organizations import members
 from postern.identity.self_service import operations
 from postern.identity.self_service.authority import names_of_roles
-from postern.identity.self_service.forms import device_name, form_values, text_input
+from postern.identity.self_service.forms import choice_input, device_name, form_values, text_input
 from postern.identity.self_service.visits import (
     Visit,
     form_operation,
@@ -34,6 +35,7 @@ from postern.identity.self_service.visits import (
     page_url,
     problem_page,
     read_state,
+    replace_language,
     show,
     signed_out,
     submit,
@@ -47,10 +49,11 @@ from postern.kernel.values import to_json
 from postern.protocols.oidc.authorization import code_challenge
 from postern.security import second_factor
 from postern.security.challenges import CodeInvalid
-from postern.web.languages import text
+from postern.web.languages import LANGUAGES, match_language, text
 
 DONE = {
     "name": text("Your name was changed."),
+    "language": text("Your language was changed."),
     "password": text("Your password was changed. You are signed out everywhere else."),
     "email-added": text("The address was added."),
     "email-changed": text("Your main address was changed."),
@@ -99,10 +102,12 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
         problem=problem,
         messages=DONE,
         name=customer.name or "",
+        own_language=LANGUAGES.get(match_language(customer.language or "") or "", customer.language or ""),
         urls={
             name: visit.url(f"account/{path}")
             for name, path in {
                 "name": "name",
+                "language": "language",
                 "email": "emails/add",
                 "verify": "emails/verify",
                 "password": "password",
@@ -276,6 +281,46 @@ async def _name(visit: Visit, *, problem: Problem | None = None, entered: dict[s
         text("Save"),
         paragraphs=[text("Shown to people in your organizations.")],
         inputs=[name],
+        back=visit.url("account"),
+    )
+    return await visit.form(form, problem=problem)
+
+
+@page_operation("account/language", other_statuses=(303,))
+async def language_page(call: Call, request: RawRequest) -> HttpResponse:
+    """The page that changes the language."""
+    return await show(call, request, "account/language", _language)
+
+
+@form_operation("account/language", other_statuses=(303,))
+async def change_language_by_page(call: Call, request: RawRequest) -> HttpResponse:
+    """Change the language. The pages that follow are in it, whatever their URL asked for before."""
+
+    async def act(visit: Visit, form: dict[str, str]) -> HttpResponse:
+        if form["language"] not in LANGUAGES:
+            raise Invalid.at("/language", "Choose one of the languages.")
+        body = sessions.CurrentCustomerChange(language=form["language"])
+        await sessions.change_current_customer(visit.call, body)
+        return replace(visit, call=replace_language(visit.call)).done("account", "language")
+
+    return await submit(call, request, "account/language", act, _language)
+
+
+async def _language(visit: Visit, *, problem: Problem | None = None, entered: Any = None) -> HttpResponse:
+    options = [
+        {
+            "value": code,
+            "label": name,
+            "selected": code == (match_language(visit.customer.language or "") or visit.language),
+        }
+        for code, name in LANGUAGES.items()
+    ]
+    form = form_values(
+        text("Change your language"),
+        visit.url("account/language"),
+        text("Save"),
+        paragraphs=[text("For these pages, and for the mails that you get.")],
+        inputs=[choice_input("language", text("Language"), options)],
         back=visit.url("account"),
     )
     return await visit.form(form, problem=problem)

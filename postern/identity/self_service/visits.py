@@ -35,7 +35,7 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Record
 from postern.protocols.oidc.authorization import code_challenge
 from postern.security.secrets import new_token
-from postern.web.languages import Text, chosen_language, format_moment, language_of, text
+from postern.web.languages import Text, chosen_language, format_moment, language_of, match_language, text
 from postern.web.pages import read_form
 from postern.web.problem_texts import text_of
 
@@ -316,7 +316,10 @@ async def current_visit(call: Call, request: RawRequest, page: str) -> Visit | N
     project = await project_of_call(call)
     # The audit log of the account has what members change in their organization, too.
     acting = replace(acting, caller=replace(acting.caller, account_id=project.account_id))
-    language = language_of(call.origin, default=project.settings.sign_in.default_language)
+    # The language that the customer has chosen stands in for that of the browser, also for the mails that follow.
+    if known := match_language(customer.language or ""):
+        acting = replace(acting, origin=replace(acting.origin, accept_language=known))
+    language = language_of(acting.origin, default=project.settings.sign_in.default_language)
     return Visit(acting, session, customer, page, language, return_url, query)
 
 

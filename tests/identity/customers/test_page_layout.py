@@ -65,6 +65,7 @@ ACCOUNT_VALUES = {
     **dict.fromkeys(("account_url", "sign_out_url", "return_url", "next_url", "options", "form_token"), "/x"),
     "done": PROBLEM_TEXTS["sso_required"],
     "provider": "Microsoft",
+    "own_language": "Português",
     "factor": "31 January 2026 at 12:00 UTC",
     "codes_left": "10",
     "form": {

@@ -86,6 +86,7 @@ async def test_what_a_customer_brings_is_stored(auth, project):
     row = new_row(
         phone="+4915112345678",
         phoneVerified=True,
+        language="de-CH",
         createdAt="2019-05-06T07:08:09Z",
         ban={"reason": "Card fraud"},
         identities=[{"provider": "GOOGLE", "subject": "1098"}],
@@ -95,7 +96,7 @@ async def test_what_a_customer_brings_is_stored(auth, project):
     report = await import_rows(project.client, row)
     assert report["created"] == 1, report
     customer = (await project.client.get(f"/customers/{report['rows'][0]['customerId']}")).json()
-    assert customer["createdAt"] == "2019-05-06T07:08:09.000Z"
+    assert (customer["createdAt"], customer["language"]) == ("2019-05-06T07:08:09.000Z", "de-CH")
     assert customer["banReason"] == "Card fraud"
     assert customer["phoneVerifiedAt"] is not None
     assert sorted(identity["provider"] for identity in customer["identities"]) == ["GOOGLE", "PASSWORD"]

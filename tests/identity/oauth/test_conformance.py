@@ -73,10 +73,10 @@ async def test_each_scope_gives_its_claims_in_the_id_token_and_in_userinfo(first
         return info
 
     assert (await claims("openid profile phone")).keys() == {"updated_at"}, "what is unknown is left out"
-    change = {"name": "Ada Lovelace", "phone": "+4930901820", "phoneVerified": True}
+    change = {"name": "Ada Lovelace", "language": "pt-BR", "phone": "+4930901820", "phoneVerified": True}
     customer = (await first_party.project.client.patch(path, change)).json()
     changed_at = int(datetime.fromisoformat(customer["updatedAt"]).timestamp())
-    profile = {"name": "Ada Lovelace", "updated_at": changed_at}
+    profile = {"name": "Ada Lovelace", "locale": "pt-BR", "updated_at": changed_at}
     email = {"email": browser.address, "email_verified": True}
     phone = {"phone_number": "+4930901820", "phone_number_verified": True}
     for scope, expected in (

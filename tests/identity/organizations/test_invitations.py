@@ -39,6 +39,15 @@ async def signed_in(auth, directory, email: str, **fields):
     return auth.as_((await auth.sign_in(email)).json()["accessToken"])
 
 
+async def test_an_invitation_is_in_the_language_that_the_customer_has_stored(directory, auth):
+    acme, known, unknown = await directory.organization("Acme"), new_address(), new_address()
+    customer = await directory.customer(known)
+    assert (await auth.project.client.patch(f"/customers/{customer['id']}", {"language": "de"})).status_code == 200
+    for address, subject in ((known, "Einladung zu Acme"), (unknown, "You are invited to Acme")):
+        assert (await invite(directory, acme, address)).status_code == 201
+        assert (await auth.mails(address))[-1]["subject"].startswith(subject)
+
+
 async def test_a_mailed_invitation_leads_to_a_membership(directory, auth, project):
     acme = await directory.organization("Acme {{ 7 * 7 }}")
     inviter = await directory.member(acme, "OWNER")

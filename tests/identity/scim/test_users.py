@@ -51,6 +51,32 @@ async def test_a_user_becomes_a_verified_customer_and_a_member(acme, auth):
     assert [(entry["action"], entry["actorEmail"]) for entry in log] == [("directory_user.created", "Acme Entra ID")]
 
 
+async def test_the_preferred_language_is_that_of_the_customer_until_the_customer_chooses_one(acme):
+    user = await acme.user("ada", preferredLanguage="pt_BR")
+    assert user["preferredLanguage"] == "pt_BR"
+
+    async def language():
+        return (await acme.customer(acme.address("ada")))["language"]
+
+    async def replace(value):
+        return await acme.patch(f"/Users/{user['id']}", {"op": "replace", "path": "preferredLanguage", "value": value})
+
+    assert await language() == "pt-BR"
+    customer = await acme.customer(acme.address("ada"))
+    assert (await acme.project.client.patch(f"/customers/{customer['id']}", {"language": "ja"})).status_code == 200
+    await acme.patch(f"/Users/{user['id']}", {"op": "replace", "path": "displayName", "value": "Ada L."})
+    assert await language() == "ja", "the directory has not changed its own"
+    await replace("de-CH")
+    assert await language() == "de-CH"
+    await replace("no language, but text")
+    assert await language() == "de-CH"
+    # A customer who was here before keeps what was chosen, too.
+    known = await acme.organizations.customer(acme.address("bob"))
+    assert (await acme.project.client.patch(f"/customers/{known['id']}", {"language": "fr"})).status_code == 200
+    await acme.user("bob", preferredLanguage="en-US")
+    assert (await acme.customer(acme.address("bob")))["language"] == "fr"
+
+
 async def test_a_duplicate_is_a_conflict(acme):
     user = await acme.user("ada", externalId="object-1")
     for fields in (

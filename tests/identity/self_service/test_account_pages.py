@@ -27,7 +27,7 @@ async def test_a_visitor_signs_in_and_comes_back_with_a_way_to_the_app(auth, vis
     assert APP_URL in page.links
     own = [action for action in page.actions if "/account" in action]
     assert all("lang=de" in action and "returnUrl=" in action for action in own)
-    again = await visitor.open("account")
+    again = await visitor.open("account", lang="en")
     assert heading(again) == "Your account", "the session lasts"
     cookies = [cookie for cookie in visitor.client.http.cookies.jar if cookie.name.startswith("postern-oauth-")]
     assert [(cookie.path, cookie.has_nonstandard_attr("HttpOnly")) for cookie in cookies] == [
