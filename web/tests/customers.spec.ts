@@ -135,12 +135,14 @@ test.describe("with a customer that another person has changed", () => {
     await expectAccessible(page);
     await api.customers.update(customer.id, { name: "Theirs" });
     await profile.getByLabel("Name", { exact: true }).fill("Mine");
+    await profile.getByLabel("Language").selectOption("Portuguese");
     await profile.getByRole("button", { name: "Save" }).click();
     await expect(profile.getByRole("alert")).toContainText("Theirs");
     await expectAccessible(page);
     await profile.getByRole("button", { name: "Save mine anyway" }).click();
     await expect(page.getByRole("heading", { name: "Mine", level: 1 })).toBeVisible();
-    expect((await api.customers.get(customer.id)).name).toBe("Mine");
+    expect(await api.customers.get(customer.id)).toMatchObject({ name: "Mine", language: "pt" });
+    await expect(page.getByText("Portuguese")).toBeVisible();
 
     await page.getByRole("button", { name: "Edit metadata" }).click();
     const metadata = page.getByRole("dialog", { name: "Edit metadata" });

@@ -11,12 +11,14 @@ import { useMayWrite, useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
 import { metadataChange, objectIn } from "./history";
 import { isConflict, messagesByField, useShowChanged } from "./queries";
+import { languageName, languagesWith } from "./words";
 
 /** Who a customer is, with what your own system keeps about it. */
 export function About({ customer }: { customer: Customer }) {
   const mayWrite = useMayWrite();
   const [dialog, setDialog] = useState<"" | "profile" | "metadata">("");
-  const { id, email, emailVerifiedAt, name, phone, phoneVerifiedAt, externalUserId, createdAt, metadata } = customer;
+  const { id, email, emailVerifiedAt, name, language, phone, phoneVerifiedAt, externalUserId, createdAt, metadata } =
+    customer;
   const close = () => setDialog("");
   const isConfirmed = (at: string | null) => (at ? m.customers_confirmed() : m.customers_not_confirmed());
   return (
@@ -50,6 +52,15 @@ export function About({ customer }: { customer: Customer }) {
         )}
         <dt>{m.customers_name()}</dt>
         <dd>{name ?? <span className="muted">{m.customers_none_set()}</span>}</dd>
+        {language && (
+          <>
+            <dt>{m.customers_language()}</dt>
+            <dd>
+              {languageName(language)}
+              <span className="muted">{language}</span>
+            </dd>
+          </>
+        )}
         <dt>{m.customers_email()}</dt>
         <dd>
           {email ?? <span className="muted">{m.customers_none_set()}</span>}
@@ -138,12 +149,13 @@ function Conflict({ who, now, onTake }: { who: string; now: string; onTake: () =
   );
 }
 
-const FIELDS = { email_taken: "email", email: "email", name: "name", phone: "phone" };
+const FIELDS = { email_taken: "email", email: "email", name: "name", language: "language", phone: "phone" };
 
-const draftOf = ({ email, emailVerifiedAt, name, phone, phoneVerifiedAt }: Customer) => ({
+const draftOf = ({ email, emailVerifiedAt, name, language, phone, phoneVerifiedAt }: Customer) => ({
   email: email ?? "",
   isEmailVerified: emailVerifiedAt !== null,
   name: name ?? "",
+  language: language ?? "",
   phone: phone ?? "",
   isPhoneVerified: phoneVerifiedAt !== null,
 });
@@ -162,6 +174,7 @@ function ProfileDialog({ customer, onClose }: { customer: Customer; onClose: () 
   if (email && (email !== stored.email || draft.isEmailVerified !== stored.isEmailVerified))
     change.emailVerified = draft.isEmailVerified;
   if (name !== stored.name) change.name = name || null;
+  if (draft.language !== stored.language) change.language = draft.language || null;
   if (phone !== stored.phone) change.phone = phone || null;
   if (phone && (phone !== stored.phone || draft.isPhoneVerified !== stored.isPhoneVerified))
     change.phoneVerified = draft.isPhoneVerified;
@@ -207,7 +220,9 @@ function ProfileDialog({ customer, onClose }: { customer: Customer; onClose: () 
         {conflict && (
           <Conflict
             who={conflict}
-            now={[base.name, base.email, base.phone].filter(Boolean).join(", ")}
+            now={[base.name, base.language && languageName(base.language), base.email, base.phone]
+              .filter(Boolean)
+              .join(", ")}
             onTake={() => {
               setDraft(draftOf(base));
               settle();
@@ -215,6 +230,23 @@ function ProfileDialog({ customer, onClose }: { customer: Customer; onClose: () 
           />
         )}
         <Field label={m.customers_name()} maxLength={200} {...field("name")} data-autofocus />
+        <Field label={m.customers_language()} hint={m.customers_language_hint()} error={errors.language}>
+          {(attributes) => (
+            <select
+              {...attributes}
+              className="input"
+              value={draft.language}
+              onChange={(event) => setDraft({ ...draft, language: event.target.value })}
+            >
+              <option value="">{m.customers_language_unknown()}</option>
+              {languagesWith(stored.language).map((each) => (
+                <option key={each} value={each}>
+                  {languageName(each)}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
         <Field label={m.customers_email()} type="email" hint={m.customers_email_notice()} {...field("email")} />
         {box("isEmailVerified", m.customers_is_confirmed())}
         <Field label={m.customers_phone()} type="tel" placeholder="+4915112345678" {...field("phone")} />

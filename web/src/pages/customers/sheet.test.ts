@@ -28,7 +28,7 @@ test("rows are read with any separator, quotes, and line breaks in values", () =
 
 test("columns are known by their heads, and what the list exports can be imported", () => {
   const sheet = customersIn(
-    'id,email,emailVerifiedAt,phone,name,externalUserId,roles,metadata\n1,ada@example.com,2026-01-01T00:00:00Z,+49 151 1234567,Ada,cus_1,buyer staff,"{""plan"":""pro""}"\n2,bob@example.com,,,,,,{}\n',
+    'id,email,emailVerifiedAt,phone,name,locale,externalUserId,roles,metadata\n1,ada@example.com,2026-01-01T00:00:00Z,+49 151 1234567,Ada,pt_BR,cus_1,buyer staff,"{""plan"":""pro""}"\n2,bob@example.com,,,,,,,{}\n',
   );
   assert.deepEqual(sheet.unused, ["id"]);
   assert.deepEqual(sheet.customers, [
@@ -38,6 +38,7 @@ test("columns are known by their heads, and what the list exports can be importe
         email: "ada@example.com",
         emailVerified: true,
         name: "Ada",
+        language: "pt-BR",
         phone: "+491511234567",
         externalUserId: "cus_1",
         roles: ["buyer", "staff"],
@@ -48,6 +49,8 @@ test("columns are known by their heads, and what the list exports can be importe
   ]);
   const names = customersIn("First name;Last name;E-Mail\nAda;Lovelace;ada@example.com");
   assert.deepEqual(names.customers[0]?.customer, { email: "ada@example.com", name: "Ada Lovelace" });
+  const wrong = customersIn("email,language\nada@example.com,German");
+  assert.deepEqual(wrong.faults, [{ line: 2, fault: "language", value: "German" }]);
 });
 
 test("lines that the API would refuse are named, and the others are kept", () => {

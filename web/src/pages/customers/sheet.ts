@@ -12,6 +12,7 @@ export type Field =
   | "name"
   | "firstName"
   | "lastName"
+  | "language"
   | "phone"
   | "externalUserId"
   | "emailVerified"
@@ -31,6 +32,9 @@ const HEADS: Record<string, Field> = {
   givenname: "firstName",
   lastname: "lastName",
   familyname: "lastName",
+  language: "language",
+  locale: "language",
+  preferredlanguage: "language",
   phone: "phone",
   phonenumber: "phone",
   externaluserid: "externalUserId",
@@ -48,7 +52,16 @@ const HEADS: Record<string, Field> = {
 };
 
 /** Why a line is not sent. */
-export type Fault = "nobody" | "email" | "name" | "phone" | "externalUserId" | "passwordHash" | "roles" | "metadata";
+export type Fault =
+  | "nobody"
+  | "email"
+  | "name"
+  | "language"
+  | "phone"
+  | "externalUserId"
+  | "passwordHash"
+  | "roles"
+  | "metadata";
 
 export interface Sheet {
   /** The customers, with the numbers of their lines in the file. */
@@ -132,6 +145,7 @@ const NO = /^(|0|f|false|n|no|nein|null)$/i;
 function customerOf(get: (field: Field) => string): NewCustomer | { fault: Fault; value: string } {
   const email = get("email");
   const name = get("name") || [get("firstName"), get("lastName")].filter(Boolean).join(" ");
+  const language = get("language").replaceAll("_", "-");
   const phone = get("phone")
     .replaceAll(/[\s()./-]/g, "")
     .replace(/^00/, "+");
@@ -145,6 +159,8 @@ function customerOf(get: (field: Field) => string): NewCustomer | { fault: Fault
   if (email && (email.length < 3 || email.length > 254 || !/^[^\s@]+@[^\s@]+$/.test(email)))
     return { fault: "email", value: email };
   if (name.length > 200 || /[\r\n]/.test(name)) return { fault: "name", value: name };
+  if (language && (language.length > 35 || !/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/.test(language)))
+    return { fault: "language", value: get("language") };
   if (phone && !/^\+[1-9][0-9]{5,14}$/.test(phone)) return { fault: "phone", value: get("phone") };
   if (externalUserId.length > 255) return { fault: "externalUserId", value: externalUserId };
   if (passwordHash && (passwordHash.length < 20 || passwordHash.length > 1_000 || !email))
@@ -154,6 +170,7 @@ function customerOf(get: (field: Field) => string): NewCustomer | { fault: Fault
   if (email) customer.email = email;
   if (email && !NO.test(get("emailVerified"))) customer.emailVerified = true;
   if (name) customer.name = name;
+  if (language) customer.language = language;
   if (phone) customer.phone = phone;
   if (externalUserId) customer.externalUserId = externalUserId;
   if (passwordHash) customer.passwordHash = passwordHash;

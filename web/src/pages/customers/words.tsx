@@ -170,10 +170,28 @@ export function happened({ type, title }: Pick<TimelineEntry, "type" | "title">)
   return HAPPENED[type] ?? { word: () => title, icon: IconUserEdit };
 }
 
+/** The languages of pages and mails to customers. */
+const LANGUAGES = ["en", "de", "es", "fr", "pt", "ja"];
+
+/** The languages to choose from: those of pages and mails, and the one that a customer has, which can be any other. */
+export function languagesWith(stored: string): string[] {
+  return LANGUAGES.includes(stored) || !stored ? LANGUAGES : [...LANGUAGES, stored];
+}
+
+/** The name of a language by its tag, in the language of the dashboard; the tag, if the browser does not know it. */
+export function languageName(tag: string): string {
+  try {
+    return new Intl.DisplayNames([document.documentElement.lang || "en"], { type: "language" }).of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
+}
+
 const FIELDS: Record<string, () => string> = {
   email: m.customers_field_email,
   emailVerifiedAt: m.customers_field_email_verified,
   name: m.customers_field_name,
+  language: m.customers_field_language,
   phone: m.customers_field_phone,
   phoneVerifiedAt: m.customers_field_phone_verified,
 };
