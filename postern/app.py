@@ -31,6 +31,7 @@ from postern.identity.customers import (
     end_users,
     identity_requests,
     impersonation,
+    impersonation_links,
     linking,
     mail_text_operations,
     merging,
@@ -187,7 +188,8 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(ses_notifications, site_operations, reputation, certificates),
     *operations_of(customers, merging, end_users, signing_keys, tokens),
     *operations_of(sessions, sign_up, sign_in, terms, credentials, totp),
-    *operations_of(passkeys, step_up, remembered_devices, sign_in_hooks, impersonation, sign_in_alerts),
+    *operations_of(passkeys, step_up, remembered_devices, sign_in_hooks),
+    *operations_of(impersonation, impersonation_links, sign_in_alerts),
     *operations_of(providers, linking, identity_requests, customer_pages, mail_text_operations, sso, app_sso),
     *operations_of(addresses, own_account, self_service, own_account_pages, credential_pages),
     *operations_of(organization_pages, sign_in_rules_pages),
@@ -295,6 +297,10 @@ REACTIONS: Sequence[Reaction] = (
         condition=oauth_logout_store.HAS_LOGOUT_URIS,
     ),
     Reaction(
+        react=impersonation.on_ended_sessions,
+        types={"customer.signed_out", "customer.session_revoked"},
+    ),
+    Reaction(
         react=scim_users.on_merges,
         types={"customer.linked"},
         condition=scim_store.HAS_DIRECTORIES,
@@ -322,6 +328,7 @@ HOOKS = Hooks(
     has_working_sso_account=sso_endpoints.has_working_account,
     has_working_sso=sso_endpoints.has_working_connection,
     claim_pages_domain=pages_domains.claim_pages_domain,
+    on_expired_impersonations=impersonation.on_expired_sessions,
     receives_mail_for=inbound_routing.receives_mail_for,
     webhook_formats={"resend": resend_webhooks.write_payloads},
 )

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from postern.platform.projects.sso_check import HasWorkingSso
     from postern.platform.webhooks.model import WebhookFormat
     from postern.platform.webhooks.operations import WritePayloads
+    from postern.security.work import OnExpiredImpersonations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +62,7 @@ class Hooks:
     has_working_sso: "HasWorkingSso"
     receives_mail_for: "ReceivesMailFor"
     claim_pages_domain: "ClaimPagesDomain"
+    on_expired_impersonations: "OnExpiredImpersonations"
     webhook_formats: "Mapping[WebhookFormat, WritePayloads]"
     """Functions that write the payloads of webhooks, keyed by their format. The format `postern` needs no function."""
 

@@ -380,8 +380,13 @@ async def add_method(tx: Transaction, *, project_id: UUID, id: UUID, method: str
     """Add an authentication method to a session."""
 
 
+# Delete the sessions with these ids that have expired. Returns those that nobody has ended before and in which somebody
+# acted as the subject.
 @statement("""
-    delete from sessions where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
+    with deleted as (
+        delete from sessions where project_id = %(project_id)s and id = any (%(ids)s) and expires_at <= %(now)s
+        returning *
+    )
+    select * from deleted where impersonation is not null and revoked_at is null
 """)
-async def delete_expired(db: Queries, *, project_id: UUID, ids: list[UUID], now: Moment) -> None:
-    """Delete the sessions with these ids that have expired."""
+async def delete_expired(tx: Transaction, *, project_id: UUID, ids: list[UUID], now: Moment) -> list[SessionRow]: ...

@@ -88,7 +88,7 @@ HOSTED: dict[str, Any] = {
     "picture": H,
     "until": {"iso": H, "text": H},
     "accepted_links": [{"url": H, "text": H}],
-    **dict.fromkeys(("publisher", "termsToken", "acceptedTerms", "terms_error"), H),
+    **dict.fromkeys(("customer", "actor", "duration", "publisher", "termsToken", "acceptedTerms", "terms_error"), H),
     "terms": {"version": H},
     "sso_only": False,
     "ways": ["PASSWORD", "EMAIL_CODE"],

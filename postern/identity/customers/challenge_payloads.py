@@ -136,8 +136,26 @@ class Grant(Payload, SignInContext, tag="GRANT"):
     code_challenge: str | None
     """The S256 code challenge (RFC 7636); without one, only a secret key can exchange the code."""
     session_id: UUID | None = None
+    impersonation: bool = False
+    """Whether somebody acts as the customer in the session. The pages of this server do not accept such a code."""
     methods: list[str] = []
     """The authentication methods of the session that the exchange begins (RFC 8176)."""
+
+
+class ImpersonationLink(Payload, tag="ACT_AS"):
+    """Payload of a link with which a member of the team opens an app as the customer."""
+
+    actor_type: str
+    """`DEVELOPER` or `API_KEY`: who has created the link, and needs the permission still when it is used."""
+    actor_id: UUID
+    actor_label: str | None
+    """The name of the person who acts."""
+    reason: str
+    minutes: int
+    redirect_url: str
+    code_challenge: str | None
+    """That of the app; without one, only a secret key can exchange the code."""
+    state: str
 
 
 class PendingIdentityLink(Payload, tag="LINKING"):

@@ -471,11 +471,28 @@ async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResp
 )
 async def exchange_authorization_code(call: Call, data: AuthorizationCodeGrant) -> CustomerSignInResult:
     """Exchange the code from a provider or a hosted page for the tokens of a session. The code works once."""
+    return await _consume_grant(call, await _grant_of(call, data), data.remembered_device_token)
+
+
+async def exchange_code_on_page(call: Call, data: AuthorizationCodeGrant) -> CustomerSignInResult:
+    """Exchange a code for a page of this server, which then remembers the session in a cookie of the browser.
+
+    Raises CodeInvalid, too, for the code of an impersonation: its session is only for the app, because these pages act
+    as the customer who has signed in. Raises what `exchange_authorization_code` raises.
+    """
+    challenge = await _grant_of(call, data)
+    if challenge.payload.impersonation:
+        raise CodeInvalid
+    return await _consume_grant(call, challenge, data.remembered_device_token)
+
+
+async def _grant_of(call: Call, data: AuthorizationCodeGrant) -> Challenge[Grant]:
+    """The grant of a code that the caller may exchange. Counts a try. Raises CodeInvalid and TooManyRequests."""
     throttle(call, ATTEMPTS)
     challenge = await challenges.answer_token(call, Grant, data.code)
     if not _may_exchange(call, challenge.payload.code_challenge, data.code_verifier):
         raise CodeInvalid
-    return await _consume_grant(call, challenge, data.remembered_device_token)
+    return challenge
 
 
 async def _consume_grant(
@@ -496,7 +513,7 @@ async def _consume_grant(
             signed_in = await complete_sign_in(tx, call, project, customer, grant.methods, context=grant, device=device)
         else:
             signed_in = None
-            if is_trusted_test(call.caller):
+            if is_trusted_test(call.caller) and not grant.impersonation:
                 await session_store.mark_test(tx, project_id=call.project_id, id=grant.session_id)
     if signed_in is not None:
         return await add_hook_claims(call, project.settings.sign_in.hooks, signed_in)

@@ -44,6 +44,7 @@ TITLES = {
     "customer.session_revoked": "Had a session ended",
     "customer.sign_in_denied": "Said that a sign-in was not theirs",
     "customer.impersonated": "Was impersonated by a member of the team",
+    "customer.impersonation_ended": "Was no longer impersonated by a member of the team",
     "customer.terms_accepted": "Accepted the terms",
     "customer.banned": "Was banned",
     "customer.unbanned": "Was unbanned",

@@ -233,7 +233,7 @@ async def continue_authorization(
         return await _try_again_page(call, again, NOT_SIGNED_IN)
     try:
         body = AuthorizationCodeGrant(code=code, code_verifier=_verifier(call, state))
-        signed_in = await providers.exchange_authorization_code(call, body)
+        signed_in = await providers.exchange_code_on_page(call, body)
     except (
         *(CodeInvalid, CustomerRefreshTokenInvalid, SignInBlocked, SsoRequired, SignInMethodNotAllowed),
         *HOOK_PROBLEMS,

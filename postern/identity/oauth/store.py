@@ -343,14 +343,16 @@ SIGNED_IN: LiteralString = """s.id as session_id, s.subject_id as customer_id, s
 """The columns of SignedInCustomer, from a session `s` and its customer `c`."""
 
 
-# A live session with its customer; None if the session has ended or the customer is banned.
+# A live session with its customer; None if the session has ended, the customer is banned, or somebody acts as the
+# customer in it.
 @statement(
     "select "
     + SIGNED_IN
     + """
     from sessions s join customers c on c.project_id = s.project_id and c.id = s.subject_id
     where s.project_id = %(project_id)s and s.id = %(session_id)s and s.revoked_at is null and s.expires_at > %(now)s
-      and s.idle_expires_at > %(now)s and (c.banned_at is null or c.ban_expires_at <= %(now)s)
+      and s.idle_expires_at > %(now)s and s.impersonation is null
+      and (c.banned_at is null or c.ban_expires_at <= %(now)s)
 """
 )
 async def signed_in_customer(

@@ -217,7 +217,7 @@ async def account_signed_in(call: Call, request: RawRequest, code: str = "", sta
         target, verifier = read_state(call, request, state)
         page = target.page
         body = msgspec.convert({"code": code, "codeVerifier": verifier}, AuthorizationCodeGrant)
-        signed_in = await providers.exchange_authorization_code(call, body)
+        signed_in = await providers.exchange_code_on_page(call, body)
     except msgspec.ValidationError:
         return await problem_page(call, CodeInvalid(), page)
     except Problem as problem:

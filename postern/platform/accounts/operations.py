@@ -505,6 +505,15 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
     )
 
 
+async def caller_of_member(db: Queries, account_id: UUID, developer_id: UUID) -> Caller | None:
+    """The Caller for a member of an account with their present role; None if they have left it, or their address is not
+    verified."""
+    developer = await store.developer(db, id=developer_id)
+    if developer is None or developer.account_id != account_id or developer.email_verified_at is None:
+        return None
+    return caller_of(developer, None)
+
+
 def caller_of(developer: DeveloperRow, session_id: UUID | None) -> Caller:
     """The Caller for a developer who was identified by a sign-up or a mailed link, not by an access token."""
     return Caller(

@@ -109,9 +109,8 @@ _NAMES = {
     " certificate_issued certificate_failed",
     "customer": "signed_up signed_in sign_in_failed signed_out stepped_up locked unlocked email_verified"
     " password_changed mfa_enabled mfa_disabled mfa_reset passkey_added passkey_removed session_revoked sign_in_denied"
-    " impersonated terms_accepted banned unbanned updated metadata_updated roles_updated linked unlinked identity_held"
-    " mail_failed"
-    " mail_text_failed deleted",
+    " impersonated impersonation_ended terms_accepted banned unbanned updated metadata_updated roles_updated linked"
+    " unlinked identity_held mail_failed mail_text_failed deleted",
     "organization": "created updated deleted member_added member_removed domain_verified domain_lapsed",
     "invitation": "created resent accepted revoked expired",
     "setup_link": "created opened completed revoked",

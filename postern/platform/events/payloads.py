@@ -736,6 +736,19 @@ class CustomerImpersonatedData(CausedEventData):
     """When the session ends at the latest."""
 
 
+class CustomerImpersonationEndedData(CausedEventData):
+    """Data of `customer.impersonation_ended`. `id` is the id of the customer."""
+
+    session_id: UUID
+    """Id of the session."""
+    actor: str | None
+    """Who acted as the customer: an e-mail address, or the name of an API key."""
+    reason: str
+    """Why."""
+    cause: str
+    """`SIGNED_OUT` by the person who acted, `REVOKED` by your team, the customer or a rule of sign-in, or `EXPIRED`."""
+
+
 class HookRecoveredData(CommonEventData):
     """Data of `hook.recovered`. `id` is the id of the sign-in hook."""
 
@@ -838,6 +851,11 @@ PAYLOADS: tuple[WebhookDoc, ...] = tuple(
         ("customer.session_revoked", CustomerSessionData, "A session of a customer was ended."),
         ("customer.sign_in_denied", CustomerSessionData, "A customer said that a sign-in was not theirs."),
         ("customer.impersonated", CustomerImpersonatedData, "A member of your team began a session as a customer."),
+        (
+            "customer.impersonation_ended",
+            CustomerImpersonationEndedData,
+            "A session in which a member of your team acted as a customer has ended.",
+        ),
         ("customer.terms_accepted", CustomerTermsAcceptedData, "A customer accepted a version of your terms."),
         ("customer.banned", CustomerBannedData, "A customer was banned."),
         ("customer.unbanned", CausedEventData, "A ban was removed."),

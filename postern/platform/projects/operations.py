@@ -552,6 +552,25 @@ async def read_key(world: "World", token: str, project_id: UUID | None, origin: 
     )
 
 
+async def caller_of_key(db: Queries, project_id: UUID, key_id: UUID, now: Moment) -> Caller | None:
+    """The Caller for a secret LIVE key of a project with its present permissions; None if it was deleted or has
+    expired."""
+    key = await store.key(db, project_id=project_id, id=key_id)
+    if key is None or key.type != "SECRET" or key.environment != "LIVE":
+        return None
+    if key.expires_at is not None and key.expires_at <= now:
+        return None
+    return Caller(
+        kind="secret_key",
+        actor_type="API_KEY",
+        actor_id=key.id,
+        actor_label=key.name,
+        project_id=project_id,
+        permissions=KEY_PERMISSIONS if key.permissions is None else frozenset(key.permissions),
+        credential_id=key.id,
+    )
+
+
 async def look_up_keys(world: "World", hashes: list[bytes]) -> list[ApiKeyWithProject | None]:
     """Look up keys by hash for concurrent requests in one statement. Nothing is cached.
 

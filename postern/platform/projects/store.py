@@ -94,6 +94,15 @@ async def release_pages_domain(tx: Transaction, *, project_id: UUID, now: Moment
 async def keys(db: Queries, *, project_id: UUID, before: UUID | None, limit: int) -> list[ApiKey]: ...
 
 
+# Return a key, even if it has expired.
+@statement("""
+    select id, name, type, environment, prefix || '…' || last_four as key, permissions, ip_allow_list,
+           expires_at, last_used_at, created_at
+    from api_keys where project_id = %(project_id)s and id = %(id)s
+""")
+async def key(db: Queries, *, project_id: UUID, id: UUID) -> ApiKey | None: ...
+
+
 @statement("select count(*)::int from api_keys where project_id = %(project_id)s")
 async def count_keys(db: Queries, *, project_id: UUID) -> int: ...
 
