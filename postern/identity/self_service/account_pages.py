@@ -242,7 +242,11 @@ async def sign_out_by_page(call: Call, request: RawRequest) -> HttpResponse:
     async def act(visit: Visit, _form: dict[str, str]) -> HttpResponse:
         await end_session(visit.call, visit.session)
         # Not to the app: browsers check a redirect after a form against its `form-action`, which does not list it.
-        return redirect(visit.url("account/signed-out"), status=303, cookies=forget_session(call, test=False))
+        return redirect(
+            visit.url("account/signed-out", **visit.language_parameter),
+            status=303,
+            cookies=forget_session(call, test=False),
+        )
 
     return await submit(call, request, "account", act, _account)
 
@@ -461,7 +465,7 @@ async def delete_by_page(call: Call, request: RawRequest) -> HttpResponse:
         if form["confirmation"].strip().casefold() != _confirmation(visit).casefold():
             raise Invalid.at("/confirmation", "Type the address of the account.", "wrong_confirmation")
         await own_account.delete_current_customer(visit.call)
-        url = page_url(call, "account/deleted", visit.return_url)
+        url = page_url(call, "account/deleted", visit.return_url, **visit.language_parameter)
         return redirect(url, status=303, cookies=forget_session(call, test=False))
 
     return await submit(call, request, "account/delete", act, _delete)

@@ -95,6 +95,11 @@ class Visit:
         return kept_parameters(self.call, self.return_url)
 
     @property
+    def language_parameter(self) -> dict[str, str]:
+        """The parameter that keeps the stored language of the customer on pages after the session has ended."""
+        return {"lang": self.language} if self.customer.language else {}
+
+    @property
     def form_token(self) -> str:
         """The token that the forms of these pages carry (CSRF)."""
         return self.call.world.secrets.sign(FORM_PURPOSE, self.call.project_id.bytes + self.session.session_id.bytes)

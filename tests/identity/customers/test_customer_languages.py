@@ -163,6 +163,8 @@ async def test_the_account_page_is_in_the_stored_language_and_changes_it_without
     assert "<p>Deutsch</p>" in html.unescape(again.text)
     english = await visitor.open("account", lang="en")
     assert "Your account" in english.text, "a link can ask for another one"
+    signed_out = await visitor.submit(changed, "account/sign-out")
+    assert "Sie sind abgemeldet" in signed_out.text
     stranger = await Visitor(auth).send("GET", "/account", follow=False)
     assert stranger.status_code == 303, "and nothing of it is known before the sign-in"
 
