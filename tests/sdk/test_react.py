@@ -33,6 +33,9 @@ class Site:
     url: str
     browser: Browser
     key: Api
+    developer: Api
+    customer: str
+    """The id of the customer."""
 
     def open(self, query: str = "") -> None:
         """Open the page with the components, and wait until they know the session."""
@@ -64,7 +67,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         key = Api(server.url, account.project_id, account.secret_key)
         with running_apps(tmp_path_factory.mktemp("apps"), **environment) as apps, open_browser() as browser:
             settings = {"settings": {"signIn": {"redirectUrls": [f"{apps['components']}/auth/callback"]}}}
-            Api(server.url, account.project_id, account.developer_token)("PATCH", "", settings)
+            developer = Api(server.url, account.project_id, account.developer_token)
+            developer("PATCH", "", settings)
             body = {"email": EMAIL, "emailVerified": True, "password": PASSWORD, "name": "Ada Lovelace"}
             customer = key("POST", "/customers", body)
             key("POST", "/access/permissions", {"key": "reports:read"})
@@ -72,7 +76,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                 organization = key("POST", "/b2b/organizations", {"name": name})
                 member = {"customerId": customer["id"], "roles": [role]}
                 key("POST", f"/b2b/organizations/{organization['id']}/members", member)
-            yield Site(apps["components"], browser, key)
+            yield Site(apps["components"], browser, key, developer, customer["id"])
 
 
 def test_the_server_renders_the_components(site):
@@ -198,6 +202,28 @@ def test_sign_out_ends_the_session_in_all_tabs(site, control):
     site.open()
     assert "Nobody is signed in" in browser.text
     assert not {cookie["name"] for cookie in browser.cookies()} & {"postern_access", "postern_refresh"}
+
+
+def test_a_link_of_support_opens_the_application_with_a_banner_that_ends_it(site):
+    browser = site.browser
+    browser.clear_cookies()
+    callback = f"{site.url}/auth/callback"
+    body = {"reason": "Ticket 4711", "redirectUrl": callback, "state": "/components?theme=light"}
+    link = site.developer("POST", f"/customers/{site.customer}/impersonation-links", body)
+    browser.open(link["url"])
+    assert "Ticket 4711" in browser.text
+    browser.click("Continue")
+    browser.wait("location.pathname === '/components'")
+    browser.wait("document.querySelector('[role=status]')")
+    assert browser.url == f"{site.url}/components?theme=light"
+    shown = browser.evaluate("document.querySelector('[role=status]').innerText")
+    assert re.fullmatch(r"You are signed in as Ada Lovelace \(by \S+@\S+\)\.", shown)
+    browser.evaluate("document.querySelector('.postern-banner button').focus()")
+    browser.press("Enter")
+    browser.wait_for("Nobody is signed in")
+    assert browser.evaluate("document.querySelector('[role=status]') === null")
+    (ended,) = site.key("GET", "/events?type=customer.impersonation_ended")["data"]
+    assert ended["data"]["cause"] == "SIGNED_OUT"
 
 
 def test_hydration_and_scripts_report_no_errors(site):

@@ -381,6 +381,36 @@ def test_a_callback_counts_only_in_the_browser_that_began_and_only_once(site, ap
         assert "postern_access" not in cookies_of(thief)
 
 
+def test_a_link_of_support_signs_in_with_the_actor_and_other_codes_do_not(site):
+    app = site.urls["fastapi"]
+    customer_id, email = site.new_customer()
+    body = {"reason": "Ticket 4711", "redirectUrl": f"{app}/auth/callback", "state": "/private"}
+    login = {"email": site.email, "password": site.password}
+    developer = httpx.post(f"{site.server.url}/auth/sign-in", json=login, timeout=WAIT_SECONDS).json()["accessToken"]
+    link = site.call("POST", f"/customers/{customer_id}/impersonation-links", body, token=developer)
+    with new_browser() as browser:
+        action, hidden = form_of(browser.get(link["url"]))
+        callback = browser.post(action, data=hidden).headers["location"]
+        arrived = browser.get(callback)
+        assert (arrived.status_code, arrived.headers["location"]) == (303, "/private")
+        assert browser.get(f"{app}/private").json()["customer"] == email
+        shown = browser.get(f"{app}/auth/session").json()["customer"]
+        assert (shown["email"], shown["impersonatedBy"]) == (email, site.email)
+        session = cookies_of(browser)
+        assert browser.get(callback).headers["location"] == "/", "the back button"
+        assert cookies_of(browser) == session
+        browser.post(f"{app}/auth/sign-out", headers=origin_of(app))
+        assert browser.get(f"{app}/auth/session").json()["customer"] is None
+    # The code of a sign-in that another browser has begun gets no session by the parameter.
+    with new_browser() as attackers_browser:
+        foreign = go_to_callback(attackers_browser, f"{app}/private", email)
+    code = dict(parse_qsl(urlsplit(foreign).query))["code"]
+    with new_browser() as victim:
+        query = urlencode({"code": code, "impersonation": "true"})
+        assert victim.get(f"{app}/auth/callback?{query}").status_code == 400
+        assert "postern_access" not in cookies_of(victim)
+
+
 def test_the_return_path_is_local(site, app, browser):
     _, email = site.new_customer()
     for evil in ("//evil.example", "/\\evil.example", "/auth/sign-in"):

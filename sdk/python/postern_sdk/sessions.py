@@ -39,6 +39,7 @@ __all__ = [
     "PermissionDenied",
     "PermissionsUnavailable",
     "ServerUnavailable",
+    "SessionActor",
     "SessionError",
     "SessionOrganization",
     "SessionVerifier",
@@ -118,6 +119,18 @@ class SessionOrganization:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SessionActor:
+    """The member of your team who acts as the customer: the claim `act` (RFC 8693 §4.1)."""
+
+    id: str
+    """Id of the developer or of the API key."""
+    type: str
+    """`DEVELOPER` or `API_KEY`."""
+    name: str | None
+    """An e-mail address, or the name of the API key or of the person who uses it."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CustomerSession:
     """The customer that a valid access token belongs to, and the session."""
 
@@ -139,6 +152,8 @@ class CustomerSession:
     """When the customer signed in."""
     expires_at: datetime
     """When this token expires."""
+    actor: SessionActor | None = None
+    """Who acts as the customer; None if it is the customer. Show it, and refuse what support must not do."""
     claims: Mapping[str, Any] = field(repr=False)
     """All claims of the token."""
     token: str = field(repr=False)
@@ -288,6 +303,12 @@ class _OrganizationClaims(msgspec.Struct, frozen=True):
     metadata: dict[str, Any] = {}
 
 
+class _ActorClaim(msgspec.Struct, frozen=True):
+    sub: str
+    type: str = ""
+    name: str | None = None
+
+
 class _Claims(TokenClaims, frozen=True, kw_only=True):
     """The claims of an access token that a session shows."""
 
@@ -301,6 +322,7 @@ class _Claims(TokenClaims, frozen=True, kw_only=True):
     org: _OrganizationClaims | None = None
     permissions_url: str | None = None
     metadata: dict[str, Any] = {}
+    act: _ActorClaim | None = None
 
 
 def read_key_id(token: str) -> str:
@@ -358,7 +380,7 @@ def verify_token(
 
 
 def _session_of(claims: _Claims, token: str) -> CustomerSession:
-    organization = claims.org
+    organization, actor = claims.org, claims.act
     return CustomerSession(
         customer_id=claims.sub,
         session_id=claims.sid,
@@ -381,6 +403,7 @@ def _session_of(claims: _Claims, token: str) -> CustomerSession:
         amr=claims.amr,
         auth_time=moment(claims.iat if claims.auth_time is None else claims.auth_time),
         expires_at=moment(claims.exp),
+        actor=None if actor is None else SessionActor(id=actor.sub, type=actor.type, name=actor.name),
         claims=claims.all,
         token=token,
     )

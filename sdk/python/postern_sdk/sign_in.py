@@ -378,11 +378,35 @@ class SignIn:
         """The response to a callback of no sign-in that this browser began. It changes no session."""
         if "code" not in query and "error" not in query:  # The return from the sign-out at an identity provider.
             return _redirect(self.after_sign_out)
+        if query.get("impersonation") == "true" and query.get("code") and self._key is not None:
+            response = yield from self._finish_impersonation(request, query)
+            if response is not None:
+                return response
         authentication = yield from self.authenticate(request)
         if authentication.session is not None:  # For example the back button after a sign-in.
             return _redirect(self.after_sign_in, authentication.cookies)
         text = "This sign-in was begun in another browser, has expired, or was already completed."
         return self._failed(text, self.after_sign_in, *authentication.cookies)
+
+    def _finish_impersonation(self, request: WebRequest, query: Mapping[str, str]) -> Exchange[WebResponse | None]:
+        """Begin the session in which a member of the team acts as a customer. This application has not begun it, so
+        the code is exchanged with the secret key. None if the code cannot be used.
+
+        The code of another sign-in is refused: with it, a web site could sign a visitor in as somebody else (RFC 9700
+        §4.7).
+        """
+        response = yield from self._call(request, "POST", "/auth/token", {"code": query["code"]})
+        if response.status >= 400:
+            return None
+        tokens = _tokens_of(response)
+        if not tokens.access_token:
+            return None
+        session = yield from self._verified(tokens)
+        if session.actor is None:
+            yield from self._call(request, "POST", "/auth/sign-out", None, {"Authorization": f"Bearer {session.token}"})
+            return None
+        return_to = self._return_path(query.get("state"), self.after_sign_in)
+        return _redirect(return_to, self._token_cookies(request, tokens))
 
     def _failed(self, text: str, return_to: str, *cookies: str) -> WebResponse:
         link = (self.sign_in_url(return_to), "Sign in again")
@@ -750,6 +774,7 @@ def _session_document(session: CustomerSession, me: ApiResponse, memberships: Ap
             "name": name,
             "roles": session.roles,
             "metadata": session.metadata,
+            "impersonatedBy": session.actor and (session.actor.name or session.actor.id),
         },
         "organization": organization
         and {

@@ -17,6 +17,8 @@ export interface Customer {
   roles: readonly string[];
   /** Metadata that the project declares for tokens. */
   metadata: Readonly<Record<string, unknown>>;
+  /** The member of the application's team who acts as the customer; null or absent if it is the customer. */
+  impersonatedBy?: string | null;
 }
 
 /** The active organization. */
@@ -36,9 +38,11 @@ export interface SessionDocument {
 
 export const SIGNED_OUT: SessionDocument = { customer: null, organization: null, organizations: [], permissions: [] };
 
-/** Text that differs between sessions with another customer or another active organization. */
+/** Text that differs between sessions with another customer, another person who acts as one, or another active
+ * organization. */
 export function identityOf({ customer, organization }: SessionDocument): string {
-  return `${customer?.id ?? ""}/${organization?.id ?? ""}`;
+  const actor = customer?.impersonatedBy;
+  return `${customer?.id ?? ""}/${organization?.id ?? ""}${actor ? `/${actor}` : ""}`;
 }
 
 /** The session of this browser. Throws if the application does not answer. */

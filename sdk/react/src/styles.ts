@@ -39,6 +39,24 @@ export const STYLES = `
 .postern .postern-button[data-kind="primary"] { color: var(--postern-on-accent); background: var(--postern-accent);
   border-color: transparent; }
 .postern .postern-button[data-kind="primary"]:hover { filter: brightness(1.1); }
+.postern-wide.postern { display: block; }
+.postern .postern-banner { display: flex; flex-wrap: wrap; align-items: center; justify-content: center; gap: 8px 16px;
+  padding: 8px 16px; color: #3d2a00; background: #ffe2a3; border-block-end: 1px solid #d69a12; }
+.postern .postern-banner p { min-width: 0; margin: 0; overflow-wrap: anywhere; }
+.postern .postern-banner .postern-button { min-height: 32px; padding: 5px 12px; color: #3d2a00; background: #fff7e6;
+  border-color: #a06f00; }
+.postern .postern-banner .postern-button:hover { background: #fff; }
+.postern .postern-banner :focus-visible { outline-color: #3d2a00; }
+.postern[data-theme="dark"] .postern-banner { color: #ffe2a3; background: #3a2a08; border-color: #7a5710; }
+.postern[data-theme="dark"] .postern-banner .postern-button { color: #ffe2a3; background: #241a05; border-color: #b88a2b; }
+.postern[data-theme="dark"] .postern-banner .postern-button:hover { background: #100b02; }
+.postern[data-theme="dark"] .postern-banner :focus-visible { outline-color: #ffe2a3; }
+@media (prefers-color-scheme: dark) {
+  .postern[data-theme="auto"] .postern-banner { color: #ffe2a3; background: #3a2a08; border-color: #7a5710; }
+  .postern[data-theme="auto"] .postern-banner .postern-button { color: #ffe2a3; background: #241a05; border-color: #b88a2b; }
+  .postern[data-theme="auto"] .postern-banner .postern-button:hover { background: #100b02; }
+  .postern[data-theme="auto"] .postern-banner :focus-visible { outline-color: #ffe2a3; }
+}
 .postern .postern-avatar { display: inline-grid; flex: none; place-items: center; width: 32px; height: 32px;
   font-size: 12px; font-weight: 600; line-height: 1; letter-spacing: .02em; color: #fff; border-radius: 50%;
   background: linear-gradient(140deg, hsl(var(--postern-hue) 55% 50%), hsl(calc(var(--postern-hue) + 12) 60% 33%));

@@ -113,6 +113,16 @@ export interface SessionOrganization {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
+/** The member of your team who acts as the customer: the claim `act` (RFC 8693 §4.1). */
+export interface SessionActor {
+  /** Id of the developer or of the API key. */
+  readonly id: string;
+  /** `DEVELOPER` or `API_KEY`. */
+  readonly type: string;
+  /** An e-mail address, or the name of the API key or of the person who uses it. */
+  readonly name: string | null;
+}
+
 /** The claims of an access token, as the server signed them. */
 export interface SessionClaims {
   readonly iss: string;
@@ -144,6 +154,8 @@ export class CustomerSession {
   readonly authTime: Date;
   /** When the access token expires. */
   readonly expiresAt: Date;
+  /** Who acts as the customer; null if it is the customer. Show it, and refuse what support must not do. */
+  readonly actor: SessionActor | null;
   readonly #claims: SessionClaims;
   readonly #token: string;
 
@@ -174,6 +186,13 @@ export class CustomerSession {
     this.amr = strings(claims.amr);
     this.authTime = new Date((typeof claims.auth_time === "number" ? claims.auth_time : claims.iat) * 1000);
     this.expiresAt = new Date(claims.exp * 1000);
+    this.actor = isRecord(claims.act)
+      ? Object.freeze({
+          id: String(claims.act.sub ?? ""),
+          type: String(claims.act.type ?? ""),
+          name: typeof claims.act.name === "string" ? claims.act.name : null,
+        })
+      : null;
     this.#claims = claims;
     this.#token = token;
   }

@@ -108,6 +108,8 @@ export interface SessionDocument {
     name: string | null;
     roles: readonly string[];
     metadata: Readonly<Record<string, unknown>>;
+    /** The member of the team who acts as the customer; null if it is the customer. */
+    impersonatedBy: string | null;
   } | null;
   organization: {
     id: string;
@@ -367,11 +369,39 @@ export class SignIn {
   async #unknownFlow(request: Request, query: URLSearchParams): Promise<Response> {
     // The return from the sign-out at an identity provider.
     if (!query.has("code") && !query.has("error")) return redirect(this.#afterSignOut);
+    const code = query.get("code");
+    if (query.get("impersonation") === "true" && code && this.#key !== null) {
+      const response = await this.#finishImpersonation(request, code, query.get("state"));
+      if (response) return response;
+    }
     const { session, cookies } = await this.authenticate(request);
     // For example the back button after a sign-in.
     if (session) return redirect(this.#afterSignIn, cookies);
     const text = "This sign-in was begun in another browser, has expired, or was already completed.";
     return this.#failed(text, this.#afterSignIn, cookies);
+  }
+
+  /**
+   * Begins the session in which a member of the team acts as a customer. This application has not begun it, so the code
+   * is exchanged with the secret key. Null if the code cannot be used.
+   *
+   * The code of another sign-in is refused: with it, a web site could sign a visitor in as somebody else (RFC 9700
+   * §4.7).
+   */
+  async #finishImpersonation(request: Request, code: string, state: string | null): Promise<Response | null> {
+    let result: Record<string, unknown>;
+    try {
+      result = await this.#post(request, "auth/token", { code });
+    } catch (error) {
+      if (error instanceof Refused) return null;
+      throw error;
+    }
+    if (typeof result.accessToken !== "string") return null;
+    const tokens = readTokens(result);
+    const session = await this.#verified(tokens);
+    if (session.actor) return redirect(this.#returnPath(state), this.#jar(request).keep(tokens, this.#now()));
+    await this.#callAs(session, "POST", "auth/sign-out");
+    return null;
   }
 
   #failed(text: string, returnTo: string, cookies: readonly string[]): Response {
@@ -755,6 +785,7 @@ function documentOf(session: CustomerSession, me: unknown, memberships: unknown)
       name: isRecord(me) && typeof me.name === "string" ? me.name : null,
       roles: session.roles,
       metadata: session.metadata,
+      impersonatedBy: session.actor && (session.actor.name ?? session.actor.id),
     },
     organization: organization && {
       id: organization.id,

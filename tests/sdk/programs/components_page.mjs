@@ -1,4 +1,5 @@
 import {
+  ImpersonationBanner,
   OrganizationSwitcher,
   PosternProvider,
   SignedIn,
@@ -41,6 +42,7 @@ export function Page({ theme, inPlace }) {
       h(
         PosternProvider,
         { theme, ...onSwitch },
+        h(ImpersonationBanner, { signOutReturnTo: "/components" }),
         h(
           "header",
           null,

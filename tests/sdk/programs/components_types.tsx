@@ -1,6 +1,7 @@
 // Compiled with tsc --strict: the components and their properties.
 import {
   type CustomerState,
+  ImpersonationBanner,
   OrganizationSwitcher,
   PosternProvider,
   type SessionDocument,
@@ -25,6 +26,9 @@ export function App({ session }: { session: ServerDocument }): ReactNode {
       nonce="abc"
       onSwitch={(organization) => console.log(organization?.entitlementsVersion)}
     >
+      <ImpersonationBanner endLabel={<b>Stop</b>} signOutReturnTo="/team">
+        {(customer, actor) => `${actor} helps ${customer.name}`}
+      </ImpersonationBanner>
       <SignedIn>
         <OrganizationSwitcher personal={null} links={[{ label: "New", href: "/new" }]} />
         <UserButton links={[{ label: "Settings", href: "/settings" }]} signOutReturnTo="/bye" />
