@@ -177,12 +177,14 @@ test("somebody of the team acts as a customer, for a reason that is shown", asyn
   await page.goto(pageOf(customer, "sessions"));
   await more(page, "Act as this customer…");
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: "Begin the session" }).click();
+  await expect(dialog.getByText("the project lists no redirect URLs")).toBeVisible();
+  await expect(dialog.getByRole("button", { name: "Create the link" })).toBeDisabled();
+  await dialog.getByRole("button", { name: "Show tokens instead" }).click();
   await expect(dialog.getByLabel("Reason")).toHaveAttribute("aria-invalid", "true");
   await dialog.getByLabel("Reason").fill(`Ticket 4711 ${ATTACK}`);
   await dialog.getByLabel("The session ends after").selectOption("5 minutes");
   await expectAccessible(page);
-  await dialog.getByRole("button", { name: "Begin the session" }).click();
+  await dialog.getByRole("button", { name: "Show tokens instead" }).click();
   await expect(dialog.getByRole("button", { name: "Copy: Access token" })).toBeVisible();
   await expectAccessible(page);
   await page.keyboard.press("Escape");
@@ -203,6 +205,34 @@ test("somebody of the team acts as a customer, for a reason that is shown", asyn
   await dialog.getByRole("button", { name: /^End/ }).click();
   await expect(page.getByText("Your team acts")).toHaveCount(0);
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+});
+
+test("somebody of the team opens the app as a customer with a link", async ({ signedIn: page }) => {
+  const redirectUrls = ["https://app.example.com/back", "https://admin.example.com/back"];
+  await developer.projects.update({ settings: { signIn: { redirectUrls } } });
+  const customer = await newCustomer("Opened");
+  await page.goto(pageOf(customer, "sessions"));
+  await more(page, "Act as this customer…");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Reason").fill("Ticket 4712");
+  await dialog.getByLabel("Opens").selectOption("https://admin.example.com/back");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Create the link" }).click();
+  const link = dialog.getByRole("link", { name: "Open in a new tab" });
+  await expect(link).toHaveAttribute("rel", /noopener/);
+  await expectAccessible(page);
+  const opened = page.waitForEvent("popup");
+  await link.click();
+  const tab = await opened;
+  await expect(tab.getByText("Ticket 4712")).toBeVisible();
+  const answered = tab.waitForResponse((response) => response.request().method() === "POST");
+  await tab.getByRole("button", { name: "Continue" }).click();
+  expect((await answered).headers().location).toMatch(
+    /^https:\/\/admin\.example\.com\/back\?code=\w+&impersonation=true$/,
+  );
+  await tab.close();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await expect(page.getByText("Your team acts")).toBeVisible();
 });
 
 test("organizations and roles are changed, and the check says why", async ({ signedIn: page }) => {

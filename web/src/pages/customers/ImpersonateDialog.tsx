@@ -1,21 +1,25 @@
 import { Modal } from "@mantine/core";
-import type { Customer, CustomerSignInResult } from "@postern/sdk";
+import type { CreatedImpersonationLink, Customer, CustomerSignInResult } from "@postern/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { m } from "../../messages/messages.js";
 import { CopyRequest } from "../../parts/CopyRequest";
+import { shortTime } from "../../parts/format";
 import { Button, Copy, Field } from "../../parts/parts";
 import { useReturnFocus } from "../../parts/returnFocus";
 import { Wrong } from "../../parts/Wrong";
 import { useProjectId } from "../../session/profile";
 import { api, messageOf } from "../../session/server";
-import { messagesByField, useShowChanged } from "./queries";
+import { messagesByField, redirectUrlsQuery, useShowChanged } from "./queries";
 import { nameOf } from "./words";
 
 /** Minutes for which a session can last. */
 const MINUTES = [5, 15, 30, 60] as const;
 const REASON_CHARACTERS = 500;
 
-/** Begins a session as a customer, for a reason that the customer can read, and shows its tokens once. */
+/** Creates a link that opens the app as a customer, for a reason that the customer can read; or begins the session and
+ * shows its tokens once. */
 export function ImpersonateDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   useReturnFocus();
   const projectId = useProjectId();
@@ -26,21 +30,37 @@ export function ImpersonateDialog({ customer, onClose }: { customer: Customer; o
   const [isBusy, setBusy] = useState(false);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [result, setResult] = useState<CustomerSignInResult>();
-  const body = { reason: reason.trim(), minutes };
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const [link, setLink] = useState<CreatedImpersonationLink>();
+  const urls = useQuery(redirectUrlsQuery(projectId)).data;
+  const [chosen, setChosen] = useState<string>();
+  const redirectUrl = chosen ?? urls?.[0];
+  const session = { reason: reason.trim(), minutes };
+  const run = async (deed: () => Promise<void>) => {
     if (isBusy) return;
-    if (!body.reason) return setErrors({ reason: m.customers_impersonate_reason_needed() });
+    if (!session.reason) return setErrors({ reason: m.customers_impersonate_reason_needed() });
     setBusy(true);
     setErrors({});
     try {
-      setResult(await api(projectId).customers.impersonate(customer.id, body));
-      showChanged(customer.id);
+      await deed();
     } catch (error) {
-      setErrors(messagesByField(error, { reason: "reason", minutes: "minutes" }, messageOf(error)));
+      const fields = { reason: "reason", minutes: "minutes", redirectUrl: "redirectUrl" };
+      setErrors(messagesByField(error, fields, messageOf(error)));
     }
     setBusy(false);
   };
+  const showTokens = () =>
+    run(async () => {
+      setResult(await api(projectId).customers.impersonate(customer.id, session));
+      showChanged(customer.id);
+    });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (redirectUrl === undefined) return;
+    void run(async () => {
+      setLink(await api(projectId).customers.createImpersonationLink(customer.id, { ...session, redirectUrl }));
+    });
+  };
+  const isDone = result !== undefined || link !== undefined;
   return (
     <Modal
       opened
@@ -48,12 +68,23 @@ export function ImpersonateDialog({ customer, onClose }: { customer: Customer; o
       size={560}
       title={m.customers_impersonate_title({ name })}
       // What is shown only once does not vanish by a slip.
-      closeOnClickOutside={!result}
-      closeOnEscape={!result}
-      withCloseButton={!result}
+      closeOnClickOutside={!isDone}
+      closeOnEscape={!isDone}
+      withCloseButton={!isDone}
       closeButtonProps={{ "aria-label": m.close() }}
     >
-      {result ? (
+      {link ? (
+        <div className="form customerform">
+          <p>{m.customers_impersonate_ready({ name, time: shortTime(link.expiresAt) })}</p>
+          <Token label={m.customers_impersonate_url()} value={link.url} />
+          <div className="dialog-actions">
+            <Button onClick={onClose}>{m.customers_impersonate_close()}</Button>
+            <a className="btn primary" href={link.url} target="_blank" rel="noopener noreferrer">
+              {m.customers_impersonate_open()}
+            </a>
+          </div>
+        </div>
+      ) : result ? (
         <div className="form customerform">
           <p>{m.customers_impersonate_done({ name })}</p>
           <Token label={m.customers_impersonate_access()} value={result.accessToken ?? ""} />
@@ -97,16 +128,53 @@ export function ImpersonateDialog({ customer, onClose }: { customer: Customer; o
               </select>
             )}
           </Field>
+          {redirectUrl !== undefined && (
+            <Field
+              label={m.customers_impersonate_place()}
+              hint={m.customers_impersonate_place_hint()}
+              error={errors.redirectUrl}
+            >
+              {(attributes) => (
+                <select
+                  className="input"
+                  value={redirectUrl}
+                  onChange={(event) => setChosen(event.target.value)}
+                  {...attributes}
+                >
+                  {urls?.map((each) => (
+                    <option key={each} value={each}>
+                      {each}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+          )}
+          {urls?.length === 0 && (
+            <p>
+              {m.customers_impersonate_no_place()}{" "}
+              <Link to="/projects/$projectId/access" params={{ projectId }} search={{}}>
+                {m.customers_impersonate_set_place()}
+              </Link>
+            </p>
+          )}
           <Wrong>{errors[""]}</Wrong>
           <div className="dialog-actions">
             <span className="grow">
               <CopyRequest
-                request={{ method: "POST", path: `/projects/${projectId}/customers/${customer.id}/impersonate`, body }}
+                request={{
+                  method: "POST",
+                  path: `/projects/${projectId}/customers/${customer.id}/impersonation-links`,
+                  body: { ...session, redirectUrl },
+                }}
               />
             </span>
             <Button onClick={onClose}>{m.cancel()}</Button>
-            <Button kind="primary" type="submit" busy={isBusy}>
-              {m.customers_impersonate_deed()}
+            <Button busy={isBusy} onClick={showTokens}>
+              {m.customers_impersonate_tokens()}
+            </Button>
+            <Button kind="primary" type="submit" busy={isBusy} disabled={redirectUrl === undefined}>
+              {m.customers_impersonate_link()}
             </Button>
           </div>
         </form>

@@ -23,6 +23,7 @@ export const CUSTOMER_EVENTS = [
   "customer.session_revoked",
   "customer.sign_in_denied",
   "customer.impersonated",
+  "customer.impersonation_ended",
   "customer.terms_accepted",
   "customer.banned",
   "customer.unbanned",
@@ -58,6 +59,14 @@ export function customerQuery(projectId: string, id: string) {
     refetchInterval: QUIET_MS,
     // The client knows the version of the very object that it returned, not of a copy.
     structuralSharing: false,
+  });
+}
+
+/** The URLs of the project's apps to which a sign-in returns. */
+export function redirectUrlsQuery(projectId: string) {
+  return queryOptions({
+    queryKey: ["customers", projectId, "redirect-urls"],
+    queryFn: async ({ signal }) => (await api(projectId).projects.get({ signal })).settings.signIn.redirectUrls,
   });
 }
 

@@ -71,6 +71,7 @@ export const EVENT_WORDS: Record<string, () => string> = {
   "customer.session_revoked": m.developers_ev_customer_session_revoked,
   "customer.sign_in_denied": m.developers_ev_customer_sign_in_denied,
   "customer.impersonated": m.developers_ev_customer_impersonated,
+  "customer.impersonation_ended": m.developers_ev_customer_impersonation_ended,
   "customer.terms_accepted": m.developers_ev_customer_terms_accepted,
   "customer.banned": m.developers_ev_customer_banned,
   "customer.unbanned": m.developers_ev_customer_unbanned,

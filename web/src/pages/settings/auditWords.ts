@@ -64,6 +64,7 @@ const VERBS: Record<string, () => string> = {
   recovery_codes_renewed: m.settings_verb_recovery_codes_renewed,
   impersonated: m.settings_verb_impersonated,
   impersonation_ended: m.settings_verb_impersonation_ended,
+  impersonation_link_created: m.settings_verb_impersonation_link_created,
   session_revoked: m.settings_verb_session_revoked,
   sessions_revoked: m.settings_verb_sessions_revoked,
   changed: m.settings_verb_updated,
