@@ -15,7 +15,11 @@ MAILS = {
     for path in sorted((FOLDER / "mail").rglob(f"*{SUFFIX}"))
 }
 NAMES = ("account", "change", "device", "email", "inviter", "ip", "organization", "project", "reason", "role", "server")
-VALUES = {**dict.fromkeys((*NAMES, "subject", "time", "until", "what"), HOSTILE), "code": "428913", "link": LINK}
+VALUES = {
+    **dict.fromkeys((*NAMES, "minutes", "source", "subject", "time", "until", "what"), HOSTILE),
+    "code": "428913",
+    "link": LINK,
+}
 
 
 PLACEHOLDER = re.compile(r"{(\w+)}")
@@ -57,10 +61,11 @@ YELLOW = theme_of("#ffee00", ThemeSettings())
 
 
 def test_codes_and_links_are_highlighted():
-    code = render_mail("customers/code", app="Acme", theme=YELLOW, code="428913", email="a@b.example")
+    request = {"minutes": "10", "time": "today", "source": "Firefox on macOS, 203.0.113.7", "email": "a@b.example"}
+    code = render_mail("customers/code", app="Acme", theme=YELLOW, code="428913", **request)
     assert "Enter this code to sign in: 428913\n" in code.text
     assert ">428913</td>" in code.html
-    reset = render_mail("customers/reset", app="Acme", theme=YELLOW, link=LINK, email="a@b.example")
+    reset = render_mail("customers/reset", app="Acme", theme=YELLOW, link=LINK, **request)
     assert f"Choose a new password\n{LINK}\n" in reset.text
     assert "background-color:#ffee00" in reset.html, "the button does not have the accent color"
     assert "color:#000000;" in reset.html, "the text of the button is not black"

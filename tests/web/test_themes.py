@@ -47,8 +47,8 @@ def test_style_and_mails_have_the_colors_of_the_theme():
     assert "--b-radius:0px;" in style
     assert f"--b-heading:{FONTS['SERIF']}" in style
     assert "@media (prefers-color-scheme:dark){:root{--b-accent:" in style
-    values = {"link": "https://a.example/?token=x", "email": "ada@example.com"}
-    mail = render_mail("customers/link", app="acme & Söhne", theme=theme, **values)
+    values = {"link": "https://a.example/?token=x", "email": "ada@example.com", "minutes": "15", "time": "today"}
+    mail = render_mail("customers/link", source="203.0.113.7", app="acme & Söhne", theme=theme, **values)
     assert "background-color:#7a3214" in mail.html
     assert re.search(r'class="mark" align="center"[^>]*>A</td>', mail.html)
 

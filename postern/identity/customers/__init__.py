@@ -6,6 +6,7 @@ PUBLIC_MODULES = (
     "authentication_levels",
     "challenge_payloads",
     "credentials",
+    "devices",
     "identities",
     "identity_requests",
     "importing",

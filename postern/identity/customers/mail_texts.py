@@ -7,6 +7,7 @@ and escaped by the layout. If that fails, the built-in text is sent.
 """
 
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from postern.identity.customers.mail_text_model import (
     MailName,
     MailTextContent,
 )
+from postern.identity.customers.model import CODE_LIFE, RESET_LIFE, SIGN_IN_LINK_LIFE
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.values import Record
 from postern.platform.projects.model import Project
@@ -49,17 +51,28 @@ TYPES_OF_PARTS: dict[str, BlockType] = {"text": "text", "link": "button", "code"
 VARIABLES = {
     "app": "The name of the product: `settings.signIn.appName`, or the name of the project.",
     "email": "The address that the mail is sent to.",
-    "time": "When the change was made, in UTC.",
+    "time": "When it happened, in UTC: the change, the sign-in, or the request for a code or link.",
+    "minutes": "How many minutes the code or link is valid.",
+    "source": "The device and the IP address that asked for the mail, such as `Firefox on macOS, 203.0.113.7`.",
     "until": "Until when the invitation is valid, in UTC.",
     "organization": "The name of the organization.",
     "inviter": "Who invites: name and address of a member, or `app` if no member does.",
     "role": "The name of the role that the invitation gives.",
     "change": "What was changed, as a sentence.",
-    "device": "The device that signed in, as the browser names itself.",
-    "ip": "The IP address that signed in.",
+    "device": (
+        "The device that asked for the mail, such as `Firefox on macOS`, or empty if it is unknown. In NEW_DEVICE: the"
+        " device that signed in, as the browser names itself."
+    ),
+    "ip": "The IP address that signed in or asked for the mail.",
     "reason": "Why a member of the team acts as the customer, as that member wrote it.",
 }
 """What the variables of mails mean."""
+LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": SIGN_IN_LINK_LIFE, "RESET": RESET_LIFE}
+"""How long the code or link in an e-mail of this kind is valid; the e-mail is not sent later."""
+OTHER_VALUES: dict[str, frozenset[str]] = dict.fromkeys(("CODE", "LINK", "RESET"), frozenset(("device", "ip")))
+"""Values of mails that their built-in texts do not show, for texts of the project."""
+_SAMPLE_AGENT = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605.1.15"
+_SAMPLE_DEVICE = text("{browser} on {system}", browser="Firefox", system="macOS")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Control characters except tabs and line breaks."""
 
@@ -98,9 +111,21 @@ def required_block(mail: str) -> BlockType | None:
     return next((block for name, block in BLOCK_VALUES.items() if name in mail_values(template_of(mail))), None)
 
 
+def _values_of(mail: str) -> set[str]:
+    return mail_values(template_of(mail)) | OTHER_VALUES.get(mail, frozenset())
+
+
+def with_source(language: str, values: dict[str, str]) -> dict[str, str]:
+    """Values of a mail with `source`, if they have `device` and `ip`: both in one text."""
+    if not {"device", "ip"} <= values.keys():
+        return values
+    source = ", ".join(filter(None, (values["device"], values["ip"])))
+    return {**values, "source": source or translated(language, text("Unknown device"))}
+
+
 def variable_names(mail: str) -> list[str]:
     """The variables of a mail, in the order of VARIABLES."""
-    own = mail_values(template_of(mail))
+    own = _values_of(mail)
     return [name for name in VARIABLES if name in own or name in ("app", "email")]
 
 
@@ -122,13 +147,15 @@ def sample_of(world: "World", mail: MailName, language: str, app: str, to: str) 
         "inviter": "Charles Babbage",
         "role": "Member",
         "change": translated(language, text("A second factor was turned on")),
-        "device": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605.1.15",
+        "device": _SAMPLE_AGENT if mail == "NEW_DEVICE" else translated(language, _SAMPLE_DEVICE),
+        "minutes": str(LIVES.get(mail, CODE_LIFE) // timedelta(minutes=1)),
         "ip": "203.0.113.7",
         "reason": "The invoice of May cannot be opened.",
         "code": "428913",
         "link": f"{world.settings.public_url}/?token=sample",
     }
-    used = mail_values(template_of(mail)) - {"app"}
+    samples = with_source(language, samples)
+    used = _values_of(mail) - {"app"}
     return MailToRender(
         mail=mail, language=language, app=app, to=to, values={name: samples[name] for name in sorted(used)}
     )

@@ -13,9 +13,10 @@ import msgspec
 import structlog
 
 from postern.identity.customers import store, token_store
+from postern.identity.customers.devices import known_device
 from postern.identity.customers.mail_text_model import MailName
-from postern.identity.customers.mail_texts import MailToRender, render_for_customer
-from postern.identity.customers.model import CODE_LIFE, RESET_LIFE, SIGN_IN_LINK_LIFE, CustomerRow
+from postern.identity.customers.mail_texts import LIVES, MailToRender, render_for_customer, with_source
+from postern.identity.customers.model import CustomerRow
 from postern.identity.customers.store import QueuedMail
 from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work, for_each_row
@@ -47,8 +48,6 @@ MAX_SEND_ATTEMPTS = 8
 """How many times the worker tries to send an e-mail, for example while the sender's domain is not verified."""
 NOTICE_LIFE = timedelta(days=1)
 """How long a security notice may stay queued; it is not sent later."""
-LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": SIGN_IN_LINK_LIFE, "RESET": RESET_LIFE}
-"""How long the code or link in an e-mail of this kind is valid; the e-mail is not sent later."""
 
 
 async def _known_ip_addresses(call: Call, email_key: str) -> list[str]:
@@ -63,6 +62,12 @@ MAIL_POLICY = MailPolicy(
 """The codes, links and invitations that customers request by mail; an address is passed as its lookup key."""
 
 
+ASKED_FOR = frozenset(("CODE", "LINK", "RESET"))
+"""The mails that say when, with which device and from which IP address somebody asked for them."""
+AGENT_CHARACTERS = 300
+"""How much of a `User-Agent` is kept until the mail is sent."""
+
+
 class SealedMail(Record):
     """The sealed content of a queued e-mail: its kind, its recipient (None: send nothing) and its values."""
 
@@ -73,6 +78,9 @@ class SealedMail(Record):
     """Whether a TEST key caused the e-mail; then it is captured instead of delivered."""
     language: str = ""
     """One of LANGUAGES (`language_for`); "" for the project's default."""
+    ip: str = ""
+    """The IP address that asked for a mail of ASKED_FOR. "" for other mails, and those of earlier versions."""
+    user_agent: str = ""
 
 
 def language_for(call: Call, stored: str | None, *, notice: bool) -> str:
@@ -105,8 +113,15 @@ async def enqueue_security_mail(
     """
     # A publishable TEST key is public: it must not keep a security notice from the customer.
     test = is_trusted_test(call.caller) if kind in SECURITY_MAILS else call.caller.environment == "TEST"
-    shown = language_for(call, language, notice=kind in SECURITY_MAILS)
-    content = SealedMail(kind=kind, to=to, values=values, test=test, language=shown)
+    content = SealedMail(
+        kind=kind,
+        to=to,
+        values=values,
+        test=test,
+        language=language_for(call, language, notice=kind in SECURITY_MAILS),
+        ip=call.origin.ip if kind in ASKED_FOR else "",
+        user_agent=call.origin.user_agent[:AGENT_CHARACTERS] if kind in ASKED_FOR else "",
+    )
     mail_id = new_id()
     await store.insert_mail(
         tx,
@@ -130,10 +145,7 @@ async def notify(
     if gets_notice(project, customer, kind):
         assert customer.email is not None
         language = language_for(call, customer.language, notice=True) or mail_language(project)
-        shown = {
-            name: translated(language, value) if isinstance(value, Text) else value for name, value in values.items()
-        }
-        shown["time"] = format_moment(language, call.now)
+        shown = {name: _shown(language, value) for name, value in {**values, "time": call.now}.items()}
         await enqueue_security_mail(tx, call, kind, customer.email, customer.id, customer.language, **shown)
 
 
@@ -235,7 +247,19 @@ async def _send(world: "World", mail: QueuedMail, content: SealedMail, expires_a
         language=content.language,
         customer_id=mail.customer_id,
         **content.values,
+        **(values_of_request(mail, content) if content.kind in ASKED_FOR else {}),
     )
+
+
+def values_of_request(mail: QueuedMail, content: SealedMail) -> dict[str, str | Moment | Text]:
+    """How long the code or link in a mail is valid, when it was asked for, and by whom. The name of the device is ours,
+    or "": what a program says about itself is not shown."""
+    return {
+        "minutes": str(LIVES[content.kind] // timedelta(minutes=1)),
+        "time": mail.created_at,
+        "device": known_device(content.user_agent) or "",
+        "ip": content.ip,
+    }
 
 
 async def send_rendered(
@@ -249,21 +273,19 @@ async def send_rendered(
     test: bool,
     language: str = "",
     customer_id: UUID | None = None,
-    **values: str | Moment,
+    **values: str | Moment | Text,
 ) -> None:
     """Render a mail with the text of the project, or the built-in one, and send it from the project's sender
     (`sender_of`).
 
     `language` is a language tag; mails are in the project's default language for "" and for languages that they do not
-    have. A Moment is shown as its readers write it. The mail is not delivered after `expires_at`. With `test` it is
-    captured instead of delivered. Raises the problems of `send_project_mail`. If the text of the project fails, records
-    `customer.mail_text_failed`.
+    have. A Moment is shown as its readers write it, and a Text is translated. The mail is not delivered after
+    `expires_at`. With `test` it is captured instead of delivered. Raises the problems of `send_project_mail`. If the
+    text of the project fails, records `customer.mail_text_failed`.
     """
     project = await projects.require_project(world.db, project_id)
     language = match_language(language) or mail_language(project)
-    shown = {
-        name: value if isinstance(value, str) else format_moment(language, value) for name, value in values.items()
-    }
+    shown = with_source(language, {name: _shown(language, value) for name, value in values.items()})
     to_render = MailToRender(mail=mail, language=language, app=app_name(project), to=to, values=shown)
     rendered, failed = await render_for_customer(world, project, to_render)
     await send_project_mail(
@@ -293,6 +315,12 @@ async def send_rendered(
         )
         async with world.db.transaction() as tx:
             await events.record_all(tx, [event])
+
+
+def _shown(language: str, value: str | Moment | Text) -> str:
+    if isinstance(value, Text):
+        return translated(language, value)
+    return value if isinstance(value, str) else format_moment(language, value)
 
 
 MAILS = Work("customers.mails", "customer_mails", QueuedMail, timedelta(minutes=1), for_each_row(send_queued_mail))

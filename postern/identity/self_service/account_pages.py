@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 
 from postern.identity.customers import addresses, own_account, passkeys, providers, remembered_devices, sessions
+from postern.identity.customers.devices import device_name
 from postern.identity.customers.identities import account_names
 from postern.identity.customers.pages import icon_of, pending_page
 from postern.identity.customers.providers import RESERVED_KEYS, AuthorizationCodeGrant
@@ -27,7 +28,7 @@ from postern.identity.oauth.browsers import (
 from postern.identity.organizations import members
 from postern.identity.self_service import operations
 from postern.identity.self_service.authority import names_of_roles
-from postern.identity.self_service.forms import choice_input, device_name, form_values, text_input
+from postern.identity.self_service.forms import choice_input, form_values, text_input
 from postern.identity.self_service.visits import (
     Visit,
     form_operation,

@@ -1,32 +1,12 @@
 """Forms and lists of the account and organization pages, as values for their templates."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
-from postern.web.languages import Text, text
+from postern.web.languages import Text
 
 FormValues = dict[str, Any]
 """The values of a form in `account-form.html`."""
-
-BROWSERS = (
-    ("Edge", r"Edg(?:e|A|iOS)?/"),
-    ("Opera", r"OPR/"),
-    ("Samsung Internet", r"SamsungBrowser/"),
-    ("Firefox", r"(?:Firefox|FxiOS)/"),
-    ("Chrome", r"(?:Chrome|CriOS)/"),
-    ("Safari", r"Safari/"),
-)
-"""Names of browsers with what only their `User-Agent` contains; the first match counts."""
-SYSTEMS = (
-    ("iPhone", r"iPhone"),
-    ("iPad", r"iPad"),
-    ("Android", r"Android"),
-    ("Windows", r"Windows"),
-    ("macOS", r"Mac OS X|Macintosh"),
-    ("ChromeOS", r"CrOS"),
-    ("Linux", r"Linux"),
-)
 
 
 def form_values(
@@ -96,15 +76,6 @@ def check_inputs(name: str, label: Text, options: Sequence[dict[str, Any]]) -> d
     """Boxes to check; each option has `value`, `label` and `selected`. Their fields are called `name` and `value`
     together, because a form has each field once."""
     return {"kind": "checks", "name": name, "label": label, "options": list(options), "hint": ""}
-
-
-def device_name(user_agent: str) -> Text:
-    """The browser and the system of a `User-Agent`, as people call them."""
-    browser = next((name for name, pattern in BROWSERS if re.search(pattern, user_agent)), "")
-    system = next((name for name, pattern in SYSTEMS if re.search(pattern, user_agent)), "")
-    if browser and system:
-        return text("{browser} on {system}", browser=browser, system=system)
-    return Text(text="{name}", values={"name": browser or system}) if browser or system else text("Unknown device")
 
 
 def grouped(key: str) -> str:

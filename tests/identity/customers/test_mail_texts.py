@@ -1,10 +1,12 @@
 """The texts of mails to customers, which a project edits per mail and language."""
 
+import re
 from uuid import UUID
 
 import msgspec
 import pytest
 
+from postern.identity.customers import mailer
 from postern.identity.customers.mail_text_model import MAIL_NAMES
 from postern.identity.customers.mail_texts import (
     built_in_content,
@@ -15,7 +17,7 @@ from postern.identity.customers.mail_texts import (
 )
 from postern.platform.projects.operations import require_project
 from postern.protocols.mail.templates.rendering import RenderingBusy
-from postern.web.languages import LANGUAGES
+from postern.web.languages import LANGUAGES, format_moment
 from tests.identity.customers.conftest import GOOD, new_address
 
 CODE = {
@@ -62,6 +64,82 @@ async def mailed(auth, language="en"):
     response = await auth.post("/sign-in/code", {"email": address}, **{"accept-language": language})
     assert response.status_code == 200, response.text
     return address, (await auth.mails(address))[-1]
+
+
+FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0"
+LYING = "Mozilla/5.0 Call +1 555 0100 <b>now</b> {{ app }} {code}"
+LYING_FIREFOX = f"{LYING} (Windows NT 10.0) Firefox/140.0"
+
+
+async def test_mails_with_codes_and_links_say_who_asked_for_them(auth, clock):
+    await auth.settings(redirectUrls=["https://app.example/in"])
+    address = new_address()
+    await auth.signed_up(address)
+    asked = {
+        "/sign-in/code": ("10", "nobody can sign in without the code."),
+        "/sign-in/link": ("15", "nobody can sign in without the link."),
+        "/password/forgot": ("30", "your password stays as it is."),
+    }
+    for path, (minutes, end) in asked.items():
+        response = await auth.post(path, {"email": address}, **{"user-agent": FIREFOX})
+        assert response.is_success, response.text
+        time = format_moment("en", clock())
+        mail = (await auth.mails(address))[-1]
+        sentence = (
+            f"Asked for on {time} from Firefox on Windows, 203.0.113.7. If it was not you, ignore this mail: {end}"
+        )
+        assert sentence in mail["text"]
+        assert re.search(f'<p class="soft"[^>]*>{re.escape(sentence)}</p>', mail["html"])
+        assert f"It is valid once, for {minutes} minutes." in mail["text"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "language", "sentence"),
+    [
+        (LYING, "en", "from 203.0.113.7."),
+        (LYING_FIREFOX, "en", "from Firefox on Windows, 203.0.113.7."),
+        ("postern-python/1.0 httpx/0.28", "de", "von 203.0.113.7."),
+        (FIREFOX, "de", "von Firefox unter Windows, 203.0.113.7."),
+        (FIREFOX, "ja", "Windows"),
+    ],
+)
+async def test_the_device_in_a_mail_has_a_name_of_ours_or_none(auth, agent, language, sentence):
+    address = new_address()
+    await auth.signed_up(address)
+    headers = {"user-agent": agent, "accept-language": language}
+    await auth.post("/sign-in/code", {"email": address}, **headers)
+    mail = (await auth.mails(address))[-1]
+    assert sentence in mail["text"]
+    assert "555" not in mail["text"] + mail["html"]
+    assert "{" not in mail["text"]
+
+
+async def test_texts_of_a_project_can_say_who_asked(auth, texts):
+    await texts.ok(CODE)
+    kinds = (await texts.developer.get("/customer-mails")).json()
+    listed = next(kind for kind in kinds if kind["mail"] == "CODE")
+    variables = [variable["name"] for variable in listed["variables"]]
+    assert variables == ["app", "email", "time", "minutes", "source", "device", "ip"]
+    _, mail = await mailed(auth)
+    assert "Greetings from" in mail["text"], "texts that do not use the variables stay valid"
+    words = "{{ minutes }} minutes, {% if device %}{{ device }}{% else %}a program{% endif %} at {{ ip }}: {{ source }}"
+    await texts.ok({**CODE, "blocks": [*CODE["blocks"], {"type": "text", "text": words}]})
+    _, mail = await mailed(auth)
+    assert "10 minutes, Firefox on Linux at 203.0.113.7: Firefox on Linux, 203.0.113.7" in mail["text"]
+
+
+async def test_a_mail_that_an_earlier_version_has_queued_is_sent(auth, world, monkeypatch):
+    address = new_address()
+    await auth.signed_up(address)
+    sealed = mailer.SealedMail
+
+    def earlier(*, ip, user_agent, **fields):
+        return sealed(**fields)
+
+    monkeypatch.setattr(mailer, "SealedMail", earlier)
+    await auth.post("/sign-in/code", {"email": address})
+    monkeypatch.undo()
+    assert "from Unknown device." in (await auth.mails(address))[-1]["text"]
 
 
 async def test_the_built_in_texts_of_all_mails_and_languages_can_be_edited(world, project):

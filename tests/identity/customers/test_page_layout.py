@@ -397,6 +397,8 @@ async def test_mails_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp
         **dict.fromkeys(("inviter", "role"), "Maximiliane Oberhausen-Schmitt"),
         **dict.fromkeys(("time", "until"), TIME),
         "ip": str(DEVICE["ip"]),
+        "minutes": "10",
+        "source": f"Samsung Internet unter ChromeOS, {DEVICE['ip']}",
         "email": EMAIL,
         "code": "428913",
         "link": f"https://accounts.kaffeehaus-linden.example.com/in?token={'x' * 60}",
