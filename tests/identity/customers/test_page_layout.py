@@ -16,7 +16,7 @@ import pytest
 import postern.web.pages
 from postern.identity.setup_links.guides import GUIDES, shown_steps
 from postern.identity.setup_links.pages import STATUS_TEXTS, TITLES
-from postern.web.languages import LANGUAGES, counted_text, text
+from postern.web.languages import LANGUAGES, counted_text, text, translated
 from postern.web.mails import render_mail
 from postern.web.page_texts import PageTexts
 from postern.web.pages import FOLDER, page
@@ -46,6 +46,7 @@ PARTIALS = (
 OTHERS = ("/error.html", "/sso/message.html", "/sso/test.html")
 """Templates outside of `hosted/` that customers and their administrators see."""
 NAMES = [*sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS), *OTHERS]
+MAIL_NAMES = [name for name in MAILS if name.startswith("customers/")]
 EMAIL = "maximiliane.oberhausen-schmitt@kaffeehaus-linden.example.com"
 PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple", "GitLab", "Discord", "Slack", "LinkedIn", "Facebook", "X"]
 
@@ -325,6 +326,24 @@ def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = F
     return html.replace('<div id="passkeys" hidden>', '<div id="passkeys">')
 
 
+def rendered_mail(name: str, language: str) -> str:
+    """The HTML of a mail with long values; `name` is one of MAIL_NAMES."""
+    device = translated(language, text("{browser} on {system}", browser="Samsung Internet", system="ChromeOS"))
+    values = {
+        **dict.fromkeys(("app", "organization"), "Kaffeehaus Linden und Töchter, Hamburg"),
+        **dict.fromkeys(("change", "device", "reason"), device),
+        **dict.fromkeys(("inviter", "role"), "Maximiliane Oberhausen-Schmitt"),
+        **dict.fromkeys(("time", "until"), TIME),
+        "ip": str(DEVICE["ip"]),
+        "minutes": "10",
+        "source": f"{device}, {DEVICE['ip']}",
+        "email": EMAIL,
+        "code": "428913",
+        "link": f"https://accounts.kaffeehaus-linden.example.com/in?token={'x' * 60}",
+    }
+    return render_mail(name, language=language, **values).html
+
+
 async def measured(
     frames: dict[str, str], file: Path, axe_tags: str, width_pixels: int = WIDTH_PIXELS
 ) -> dict[str, Any]:
@@ -390,23 +409,10 @@ def wrong_of(results: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: cd web && npm ci")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 async def test_mails_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp_path, dark):
-    names = [name for name in MAILS if name.startswith("customers/")]
-    values = {
-        **dict.fromkeys(("app", "organization"), "Kaffeehaus Linden und Töchter, Hamburg"),
-        **dict.fromkeys(("change", "device", "reason"), str(DEVICE["name"])),
-        **dict.fromkeys(("inviter", "role"), "Maximiliane Oberhausen-Schmitt"),
-        **dict.fromkeys(("time", "until"), TIME),
-        "ip": str(DEVICE["ip"]),
-        "minutes": "10",
-        "source": f"Samsung Internet unter ChromeOS, {DEVICE['ip']}",
-        "email": EMAIL,
-        "code": "428913",
-        "link": f"https://accounts.kaffeehaus-linden.example.com/in?token={'x' * 60}",
-    }
     frames: dict[str, str] = {}
     for language in LANGUAGES:
-        for name in names:
-            html = render_mail(name, language=language, **values).html
+        for name in MAIL_NAMES:
+            html = rendered_mail(name, language)
             if dark:
                 html = html.replace("@media (prefers-color-scheme: dark)", "@media all")
             frames[f"{name} {language}"] = html
