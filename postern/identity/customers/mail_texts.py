@@ -60,8 +60,8 @@ VARIABLES = {
     "role": "The name of the role that the invitation gives.",
     "change": "What was changed, as a sentence.",
     "device": (
-        "The device that asked for the mail, such as `Firefox on macOS`, or empty if it is unknown. In NEW_DEVICE: the"
-        " device that signed in, as the browser names itself."
+        "The device that signed in or asked for the mail, such as `Firefox on macOS`. If it is unknown: empty, and in"
+        " NEW_DEVICE a text that says so."
     ),
     "ip": "The IP address that signed in or asked for the mail.",
     "reason": "Why a member of the team acts as the customer, as that member wrote it.",
@@ -71,7 +71,6 @@ LIVES = {"SIGN_UP": CODE_LIFE, "CODE": CODE_LIFE, "VERIFY": CODE_LIFE, "LINK": S
 """How long the code or link in an e-mail of this kind is valid; the e-mail is not sent later."""
 OTHER_VALUES: dict[str, frozenset[str]] = dict.fromkeys(("CODE", "LINK", "RESET"), frozenset(("device", "ip")))
 """Values of mails that their built-in texts do not show, for texts of the project."""
-_SAMPLE_AGENT = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605.1.15"
 _SAMPLE_DEVICE = text("{browser} on {system}", browser="Firefox", system="macOS")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """Control characters except tabs and line breaks."""
@@ -147,7 +146,7 @@ def sample_of(world: "World", mail: MailName, language: str, app: str, to: str) 
         "inviter": "Charles Babbage",
         "role": "Member",
         "change": translated(language, text("A second factor was turned on")),
-        "device": _SAMPLE_AGENT if mail == "NEW_DEVICE" else translated(language, _SAMPLE_DEVICE),
+        "device": translated(language, _SAMPLE_DEVICE),
         "minutes": str(LIVES.get(mail, CODE_LIFE) // timedelta(minutes=1)),
         "ip": "203.0.113.7",
         "reason": "The invoice of May cannot be opened.",

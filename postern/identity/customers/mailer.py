@@ -81,6 +81,7 @@ class SealedMail(Record):
     ip: str = ""
     """The IP address that asked for a mail of ASKED_FOR. "" for other mails, and those of earlier versions."""
     user_agent: str = ""
+    """The `User-Agent` of that request, of which the mail shows the name of the device."""
 
 
 def language_for(call: Call, stored: str | None, *, notice: bool) -> str:

@@ -25,6 +25,7 @@ from postern.identity.customers.challenge_payloads import (
     SignInContext,
     SignInLink,
 )
+from postern.identity.customers.devices import device_name
 from postern.identity.customers.imported_hashes import check_imported, refusal_seconds
 from postern.identity.customers.mailed_challenges import (
     CHALLENGE_ID_EXAMPLE,
@@ -451,7 +452,7 @@ async def _alert(tx: Transaction, call: Call, project: Project, customer: Custom
         project,
         customer,
         "NEW_DEVICE",
-        device=call.origin.user_agent[:200],
+        device=device_name(call.origin.user_agent),
         ip=call.origin.ip,
         link=f"{page}?token={token}",
     )
