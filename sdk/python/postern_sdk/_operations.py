@@ -1810,6 +1810,25 @@ IMPERSONATE_CUSTOMER = Operation(
     body="json",
     media_type="application/json",
 )
+CREATE_IMPERSONATION_LINK = Operation(
+    "createImpersonationLink",
+    "POST",
+    "/projects/{projectId}/customers/{id}/impersonation-links",
+    "json",
+    result="CreatedImpersonationLink",
+    permission="customers:impersonate",
+    body="json",
+    media_type="application/json",
+)
+IMPERSONATION_PAGE = Operation("impersonationPage", "GET", "/projects/{projectId}/auth/pages/act-as", "text")
+IMPERSONATE_BY_PAGE = Operation(
+    "impersonateByPage",
+    "POST",
+    "/projects/{projectId}/auth/pages/act-as",
+    "text",
+    body="form",
+    media_type="application/x-www-form-urlencoded",
+)
 DENIED_SIGN_IN_PAGE = Operation("deniedSignInPage", "GET", "/projects/{projectId}/auth/pages/not-me", "text")
 DENY_SIGN_IN_BY_PAGE = Operation(
     "denySignInByPage",

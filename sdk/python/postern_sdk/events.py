@@ -36,6 +36,7 @@ __all__ = [
     "CustomerEmailVerifiedEvent",
     "CustomerIdentityHeldEvent",
     "CustomerImpersonatedEvent",
+    "CustomerImpersonationEndedEvent",
     "CustomerLinkedEvent",
     "CustomerLockedEvent",
     "CustomerMailFailedEvent",
@@ -607,6 +608,13 @@ class CustomerImpersonatedEvent(WebhookEvent, frozen=True, kw_only=True):
     type: Literal["customer.impersonated"] = "customer.impersonated"
 
 
+class CustomerImpersonationEndedEvent(WebhookEvent, frozen=True, kw_only=True):
+    """A session in which a member of your team acted as a customer has ended."""
+
+    data: types.CustomerImpersonationEndedData
+    type: Literal["customer.impersonation_ended"] = "customer.impersonation_ended"
+
+
 class CustomerTermsAcceptedEvent(WebhookEvent, frozen=True, kw_only=True):
     """A customer accepted a version of your terms."""
 
@@ -950,6 +958,7 @@ Event: TypeAlias = (
     | CustomerSessionRevokedEvent
     | CustomerSignInDeniedEvent
     | CustomerImpersonatedEvent
+    | CustomerImpersonationEndedEvent
     | CustomerTermsAcceptedEvent
     | CustomerBannedEvent
     | CustomerUnbannedEvent
@@ -1063,6 +1072,7 @@ BY_TYPE: dict[str, type[WebhookEvent]] = {
     "customer.session_revoked": CustomerSessionRevokedEvent,
     "customer.sign_in_denied": CustomerSignInDeniedEvent,
     "customer.impersonated": CustomerImpersonatedEvent,
+    "customer.impersonation_ended": CustomerImpersonationEndedEvent,
     "customer.terms_accepted": CustomerTermsAcceptedEvent,
     "customer.banned": CustomerBannedEvent,
     "customer.unbanned": CustomerUnbannedEvent,

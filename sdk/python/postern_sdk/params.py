@@ -131,6 +131,8 @@ class CustomerImportRowDict(TypedDict):
     """Further e-mail addresses with which the customer can sign in."""
     name: NotRequired[str | None]
     """Display name."""
+    language: NotRequired[str | None]
+    """The language that the customer reads."""
     phone: NotRequired[str | None]
     """Phone number in E.164 form."""
     phoneVerified: NotRequired[bool]
@@ -325,6 +327,8 @@ class NewCustomerDict(TypedDict):
     """Whether the e-mail address is verified. Default: `false`."""
     name: NotRequired[str | None]
     """Display name."""
+    language: NotRequired[str | None]
+    """The language that the customer reads. Mails and the account page are in it, if they exist in it."""
     phone: NotRequired[str | None]
     """Phone number in E.164 form."""
     phoneVerified: NotRequired[bool]

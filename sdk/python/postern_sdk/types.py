@@ -2052,6 +2052,15 @@ class ContactTotals(Record, frozen=True, kw_only=True):
     """Number of new records in the last 30 days."""
 
 
+class CreatedImpersonationLink(Record, frozen=True, kw_only=True):
+    """A link that opens the app as the customer, once."""
+
+    url: str
+    """Open it in a browser. Whoever has it can use it; it is not returned again."""
+    expires_at: datetime
+    """Five minutes after its creation."""
+
+
 class CurrentCustomer(Record, frozen=True, kw_only=True):
     """A customer's own account, as the customer sees it."""
 
@@ -2063,6 +2072,8 @@ class CurrentCustomer(Record, frozen=True, kw_only=True):
     """When the e-mail address was verified (UTC); null if it is not verified."""
     name: str | None
     """Display name."""
+    language: str | None
+    """The language that the customer reads, as a language tag (BCP 47); null if it is not known."""
     phone: str | None
     """Phone number in E.164 form."""
     roles: list[str]
@@ -2161,6 +2172,10 @@ class Customer(Record, frozen=True, kw_only=True):
     """When the phone number was verified (UTC); null if it is not verified."""
     name: str | None
     """Display name."""
+    language: str | None
+    """The language that the customer reads, as a language tag (BCP 47) such as `de` or `pt-BR`; null if it is not
+    known.
+    """
     ban_reason: str | None
     """Why the customer was banned."""
     ban_expires_at: datetime | None
@@ -2320,6 +2335,34 @@ class CustomerImpersonatedData(Record, frozen=True, kw_only=True):
     """When the session ends at the latest."""
 
 
+class CustomerImpersonationEndedData(Record, frozen=True, kw_only=True):
+    """Data of `customer.impersonation_ended`. `id` is the id of the customer."""
+
+    id: str
+    """Id of the record that the event is about."""
+    project_id: str
+    """Id of the project."""
+    truncated: bool | None = None
+    """True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+    `false`.
+    """
+    test: bool | None = None
+    """True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the
+    event is then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of
+    events then shows `actorType` `TEST_KEY`. Default: `false`.
+    """
+    session_id: str
+    """Id of the session."""
+    actor: str | None
+    """Who acted as the customer: an e-mail address, or the name of an API key."""
+    reason: str
+    """Why."""
+    cause: str
+    """`SIGNED_OUT` by the person who acted, `REVOKED` by your team, the customer or a rule of sign-in, or
+    `EXPIRED`.
+    """
+
+
 class CustomerImportError(Record, frozen=True, kw_only=True):
     """A customer that could not be imported: its index in the list, and why."""
 
@@ -2360,6 +2403,8 @@ class CustomerImportRow(Record, frozen=True, kw_only=True):
     """Further e-mail addresses with which the customer can sign in."""
     name: str | None | UnsetType = UNSET
     """Display name."""
+    language: str | None | UnsetType = UNSET
+    """The language that the customer reads."""
     phone: str | None | UnsetType = UNSET
     """Phone number in E.164 form."""
     phone_verified: bool | UnsetType = UNSET
@@ -5297,7 +5342,7 @@ class MailText(Record, frozen=True, kw_only=True):
     mail: MailTextMail
     """The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps."""
     language: MailTextLanguage
-    """The language of the text, such as `de`."""
+    """The language that the customer reads."""
     content: MailTextContent
     """Null: the text was reset to the built-in one."""
     is_built_in: bool
@@ -5436,6 +5481,8 @@ class NewCustomer(Record, frozen=True, kw_only=True):
     """Whether the e-mail address is verified. Default: `false`."""
     name: str | None | UnsetType = UNSET
     """Display name."""
+    language: str | None | UnsetType = UNSET
+    """The language that the customer reads. Mails and the account page are in it, if they exist in it."""
     phone: str | None | UnsetType = UNSET
     """Phone number in E.164 form."""
     phone_verified: bool | UnsetType = UNSET

@@ -6376,19 +6376,21 @@ class Auth:
     def update_me(
         self,
         *,
-        name: str | None,
+        name: str | None | NotGiven = NOT_GIVEN,
+        language: str | None | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.CurrentCustomer:
-        """Change your name; null removes it.
+        """Change your name or language.
 
-        Honours `If-Match`.
+        Omitted fields keep their values; null removes one. Honours `If-Match`.
 
         Credentials: customer.
 
         Args:
             name: Display name.
+            language: The language that you read. Mails and the account page are in it, if they exist in it.
             if_match: Change only this version: `postern_sdk.etag(record)`.
             project: Project id, if not that of the client.
             timeout: Seconds for one attempt, if not that of the client.
@@ -6396,7 +6398,7 @@ class Auth:
         return self._client._call(
             operations.CHANGE_CURRENT_CUSTOMER,
             (),
-            body={"name": name},
+            body={"name": name, "language": language},
             if_match=if_match,
             project=project,
             timeout=timeout,
@@ -6454,6 +6456,7 @@ class Auth:
         email: str,
         password: str | None | NotGiven = NOT_GIVEN,
         name: str | None | NotGiven = NOT_GIVEN,
+        language: str | None | NotGiven = NOT_GIVEN,
         accepted_terms: str | None | NotGiven = NOT_GIVEN,
         project: str | None = None,
         timeout: float | None = None,
@@ -6470,6 +6473,7 @@ class Auth:
             email: E-mail address.
             password: Password. A new password must have at least 8 characters.
             name: Display name.
+            language: The language that the person reads. Default: that of the request.
             accepted_terms: The version of the terms that the person has accepted. Required if the project's
                 setting `requireTerms` is on.
             project: Project id, if not that of the client.
@@ -6491,7 +6495,13 @@ class Auth:
         return self._client._call(
             operations.SIGN_UP_CUSTOMER,
             (),
-            body={"email": email, "password": password, "name": name, "acceptedTerms": accepted_terms},
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "language": language,
+                "acceptedTerms": accepted_terms,
+            },
             project=project,
             timeout=timeout,
         )
@@ -9307,6 +9317,7 @@ class Customers:
         email: str | None | NotGiven = NOT_GIVEN,
         email_verified: bool | NotGiven = NOT_GIVEN,
         name: str | None | NotGiven = NOT_GIVEN,
+        language: str | None | NotGiven = NOT_GIVEN,
         phone: str | None | NotGiven = NOT_GIVEN,
         phone_verified: bool | NotGiven = NOT_GIVEN,
         external_user_id: str | None | NotGiven = NOT_GIVEN,
@@ -9331,6 +9342,8 @@ class Customers:
             email: E-mail address.
             email_verified: Whether the e-mail address is verified. Default: `false`.
             name: Display name.
+            language: The language that the customer reads. Mails and the account page are in it, if they exist
+                in it.
             phone: Phone number in E.164 form.
             phone_verified: Whether you have verified the number. Default: `false`.
             external_user_id: Id of the person in your own system.
@@ -9358,6 +9371,7 @@ class Customers:
                 "email": email,
                 "emailVerified": email_verified,
                 "name": name,
+                "language": language,
                 "phone": phone,
                 "phoneVerified": phone_verified,
                 "externalUserId": external_user_id,
@@ -9523,13 +9537,14 @@ class Customers:
         email: str | NotGiven = NOT_GIVEN,
         email_verified: bool | NotGiven = NOT_GIVEN,
         name: str | None | NotGiven = NOT_GIVEN,
+        language: str | None | NotGiven = NOT_GIVEN,
         phone: str | None | NotGiven = NOT_GIVEN,
         phone_verified: bool | NotGiven = NOT_GIVEN,
         if_match: str | None = None,
         project: str | None = None,
         timeout: float | None = None,
     ) -> types.Customer:
-        """Change a customer's address, name or phone number.
+        """Change a customer's address, name, language or phone number.
 
         Omitted fields keep their values.
 
@@ -9545,6 +9560,7 @@ class Customers:
             email: The new primary address. It counts as unverified unless `emailVerified` says otherwise.
             email_verified: Whether you have verified the address.
             name: Display name.
+            language: The language that the customer reads.
             phone: The new number in E.164. It counts as unverified unless `phoneVerified` says otherwise.
             phone_verified: Whether you have verified the number.
             if_match: Change only this version: `postern_sdk.etag(record)`.
@@ -9562,6 +9578,7 @@ class Customers:
                 "email": email,
                 "emailVerified": email_verified,
                 "name": name,
+                "language": language,
                 "phone": phone,
                 "phoneVerified": phone_verified,
             },
@@ -10007,6 +10024,63 @@ class Customers:
             operations.IMPERSONATE_CUSTOMER,
             (id,),
             body={"reason": reason, "minutes": minutes, "actor": actor},
+            project=project,
+            timeout=timeout,
+        )
+
+    def create_impersonation_link(
+        self,
+        id: str,
+        *,
+        reason: str,
+        redirect_url: str,
+        minutes: int | NotGiven = NOT_GIVEN,
+        actor: str | None | NotGiven = NOT_GIVEN,
+        code_challenge: str | None | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CreatedImpersonationLink:
+        """Create a link that opens your app as a customer, once, within five minutes.
+
+        The page of the link says who acts as whom and why. Its button begins the session, which lasts `minutes`
+        from then on, and the browser goes to `redirectUrl` with `code`, `state` and `impersonation=true`;
+        exchange the code at `auth/token` within two minutes. The session is that of `POST …/impersonate`. The
+        customer is told when it begins. The link does not work any more if whoever created it has lost the
+        permission.
+
+        Permission: `customers:impersonate`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            id: The id.
+            reason: The customer can read it in the list of sessions.
+            redirect_url: Where the browser goes with `code`: one of the project's `redirectUrls`.
+            minutes: Minutes. Default: `30`.
+            actor: The person who acts, such as an e-mail address. Only for requests with an API key; the actor
+                of a developer's request is the developer. Default: the name of the key.
+            code_challenge: The S256 code challenge (RFC 7636) of a verifier that your app keeps. Without one,
+                only a secret key of the project can exchange the code.
+            state: Returned to `redirectUrl` unchanged.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CustomerBanned
+            CustomerMissing
+        """
+        return self._client._call(
+            operations.CREATE_IMPERSONATION_LINK,
+            (id,),
+            body={
+                "reason": reason,
+                "minutes": minutes,
+                "actor": actor,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+            },
             project=project,
             timeout=timeout,
         )
@@ -14848,6 +14922,106 @@ class Pages:
 
     def __init__(self, client: Transport) -> None:
         self._client = client
+
+    def act_as(
+        self,
+        *,
+        token: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """The page of a link that opens the app as a customer.
+
+        Opening it changes nothing.
+
+        Args:
+            token: Token.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+        """
+        return self._client._call(
+            operations.IMPERSONATION_PAGE, (), query={"token": token}, project=project, timeout=timeout
+        )
+
+    def submit_act_as(
+        self,
+        *,
+        email: str | NotGiven = NOT_GIVEN,
+        password: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        token: str | NotGiven = NOT_GIVEN,
+        challenge_id: str | NotGiven = NOT_GIVEN,
+        mfa_token: str | NotGiven = NOT_GIVEN,
+        terms_token: str | NotGiven = NOT_GIVEN,
+        accepted_terms: str | NotGiven = NOT_GIVEN,
+        credential: str | NotGiven = NOT_GIVEN,
+        page_token: str | NotGiven = NOT_GIVEN,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        code_challenge: str | NotGiven = NOT_GIVEN,
+        state: str | NotGiven = NOT_GIVEN,
+        then: str | NotGiven = NOT_GIVEN,
+        factor: str | NotGiven = NOT_GIVEN,
+        remember: str | NotGiven = NOT_GIVEN,
+        switch: str | NotGiven = NOT_GIVEN,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
+        """Use a link: begin the session as the customer, and redirect the browser to the app with a code.
+
+        Use a link: begin the session as the customer, and redirect the browser to the app with a code
+
+        Args:
+            email: E-mail address.
+            password: Password.
+            name: Name of the person who signs up.
+            code: One-time code from the mail or the authenticator app.
+            token: Token from the link in the mail.
+            challenge_id: Id of the challenge, from the previous page.
+            mfa_token: Token for the second factor, from the previous page.
+            terms_token: Token of the sign-in that waits for the terms, from the previous page.
+            accepted_terms: Version of the terms that the person has accepted.
+            credential: Credential from the browser's `navigator.credentials`, as JSON.
+            page_token: Token of this page, from its hidden form field; it can complete the page once.
+            redirect_url: Where the browser goes after sign-in; one of the project's `redirectUrls`.
+            code_challenge: S256 code challenge (RFC 7636).
+            state: Value of the app, returned to `redirectUrl` unchanged.
+            then: `passkey` to offer adding a passkey after sign-in.
+            factor: `ask` to ask for the second factor on a remembered device, too.
+            remember: Whether the second factor shall not be asked for on this device again for some days.
+            switch: If this is sent, the page is shown again, in the language `lang` of the query.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            CodeInvalid
+        """
+        return self._client._call(
+            operations.IMPERSONATE_BY_PAGE,
+            (),
+            body={
+                "email": email,
+                "password": password,
+                "name": name,
+                "code": code,
+                "token": token,
+                "challengeId": challenge_id,
+                "mfaToken": mfa_token,
+                "termsToken": terms_token,
+                "acceptedTerms": accepted_terms,
+                "credential": credential,
+                "pageToken": page_token,
+                "redirectUrl": redirect_url,
+                "codeChallenge": code_challenge,
+                "state": state,
+                "then": then,
+                "factor": factor,
+                "remember": remember,
+                "switch": switch,
+            },
+            project=project,
+            timeout=timeout,
+        )
 
     def denied_sign_in(
         self,

@@ -60,6 +60,7 @@ import type {
   ContactChange,
   ContactImport,
   ContactImportPreview,
+  CreatedImpersonationLink,
   CurrentCustomer,
   CurrentCustomerChange,
   CustomEvent,
@@ -167,6 +168,7 @@ import type {
   NewDomain,
   NewFeature,
   NewImpersonation,
+  NewImpersonationLink,
   NewInboundRoute,
   NewMemberByEmail,
   NewOAuthClient,
@@ -770,6 +772,52 @@ export interface AppsCustomersListAuditLogParams {
   limit?: number | undefined;
   /** The cursor from the previous response, with the same filters. */
   cursor?: string | undefined;
+}
+
+/** Parameters of `pages.actAs`. */
+export interface PagesActAsParams {
+  /** Token. */
+  token?: string | undefined;
+}
+
+/** Parameters of `pages.submitActAs`. */
+export interface PagesSubmitActAsParams {
+  /** E-mail address. */
+  email?: string | undefined;
+  /** Password. */
+  password?: string | undefined;
+  /** Name of the person who signs up. */
+  name?: string | undefined;
+  /** One-time code from the mail or the authenticator app. */
+  code?: string | undefined;
+  /** Token from the link in the mail. */
+  token?: string | undefined;
+  /** Id of the challenge, from the previous page. */
+  challengeId?: string | undefined;
+  /** Token for the second factor, from the previous page. */
+  mfaToken?: string | undefined;
+  /** Token of the sign-in that waits for the terms, from the previous page. */
+  termsToken?: string | undefined;
+  /** Version of the terms that the person has accepted. */
+  acceptedTerms?: string | undefined;
+  /** Credential from the browser's `navigator.credentials`, as JSON. */
+  credential?: string | undefined;
+  /** Token of this page, from its hidden form field; it can complete the page once. */
+  pageToken?: string | undefined;
+  /** Where the browser goes after sign-in; one of the project's `redirectUrls`. */
+  redirectUrl?: string | undefined;
+  /** S256 code challenge (RFC 7636). */
+  codeChallenge?: string | undefined;
+  /** Value of the app, returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
+  /** `passkey` to offer adding a passkey after sign-in. */
+  then?: string | undefined;
+  /** `ask` to ask for the second factor on a remembered device, too. */
+  factor?: string | undefined;
+  /** Whether the second factor shall not be asked for on this device again for some days. */
+  remember?: string | undefined;
+  /** If this is sent, the page is shown again, in the language `lang` of the query. */
+  switch?: string | undefined;
 }
 
 /** Parameters of `pages.deniedSignIn`. */
@@ -4561,7 +4609,7 @@ export interface CustomersApi {
    */
   delete(id: string, params?: CustomersDeleteParams, options?: RequestOptions): Promise<Customer>;
   /**
-   * Change a customer's address, name or phone number
+   * Change a customer's address, name, language or phone number
    *
    * Omitted fields keep their values.
    *
@@ -4740,6 +4788,21 @@ export interface CustomersApi {
    * `database_away`.
    */
   impersonate(id: string, params: NewImpersonation, options?: RequestOptions): Promise<CustomerSignInResult>;
+  /**
+   * Create a link that opens your app as a customer, once, within five minutes
+   *
+   * The page of the link says who acts as whom and why. Its button begins the session, which lasts `minutes` from then
+   * on, and the browser goes to `redirectUrl` with `code`, `state` and `impersonation=true`; exchange the code at
+   * `auth/token` within two minutes. The session is that of `POST …/impersonate`. The customer is told when it begins.
+   * The link does not work any more if whoever created it has lost the permission.
+   *
+   * Permission: `customers:impersonate`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `customer_missing`, `customer_banned`, `too_many_requests`, `database_away`.
+   */
+  createImpersonationLink(id: string, params: NewImpersonationLink, options?: RequestOptions): Promise<CreatedImpersonationLink>;
   readonly identityRequests: CustomersIdentityRequestsApi;
   /**
    * List the organizations of a customer with the customer's roles, most recently joined first
@@ -5071,9 +5134,9 @@ export interface AuthApi {
    */
   me(options?: RequestOptions): Promise<CurrentCustomer>;
   /**
-   * Change your name; null removes it
+   * Change your name or language
    *
-   * Honours `If-Match`.
+   * Omitted fields keep their values; null removes one. Honours `If-Match`.
    *
    * Credentials: customer.
    *
@@ -5722,6 +5785,22 @@ export interface SignInHooksApi {
 
 /** The methods of `client.pages`. */
 export interface PagesApi {
+  /**
+   * The page of a link that opens the app as a customer
+   *
+   * Opening it changes nothing.
+   *
+   * Problems: `too_many_requests`, `database_away`.
+   */
+  actAs(params?: PagesActAsParams, options?: RequestOptions): Promise<string>;
+  /**
+   * Use a link: begin the session as the customer, and redirect the browser to the app with a code
+   *
+   * Use a link: begin the session as the customer, and redirect the browser to the app with a code
+   *
+   * Problems: `code_invalid`, `too_many_requests`, `database_away`.
+   */
+  submitActAs(params?: PagesSubmitActAsParams, options?: RequestOptions): Promise<string>;
   /**
    * The page of the link “This was not me” in the notice about a new device
    *

@@ -1605,6 +1605,14 @@ export interface ContactTotals {
   newLast30Days: number;
 }
 
+/** A link that opens the app as the customer, once. */
+export interface CreatedImpersonationLink {
+  /** Open it in a browser. Whoever has it can use it; it is not returned again. */
+  url: string;
+  /** Five minutes after its creation. */
+  expiresAt: string;
+}
+
 /** A customer's own account, as the customer sees it. */
 export interface CurrentCustomer {
   /** Unique identifier. Treat it as an opaque string. */
@@ -1615,6 +1623,8 @@ export interface CurrentCustomer {
   emailVerifiedAt: string | null;
   /** Display name. */
   name: string | null;
+  /** The language that the customer reads, as a language tag (BCP 47); null if it is not known. */
+  language: string | null;
   /** Phone number in E.164 form. */
   phone: string | null;
   /** Keys of the roles. */
@@ -1638,10 +1648,12 @@ export interface CurrentCustomer {
   impersonatedBy: string | null;
 }
 
-/** Changes to a customer's own account. */
+/** Changes to a customer's own account. Omitted fields keep their values; null removes them. */
 export interface CurrentCustomerChange {
   /** Display name. */
-  name: string | null;
+  name?: string | null | undefined;
+  /** The language that you read. Mails and the account page are in it, if they exist in it. */
+  language?: string | null | undefined;
 }
 
 /** Something that happened in your product. */
@@ -1722,6 +1734,10 @@ export interface Customer {
   phoneVerifiedAt: string | null;
   /** Display name. */
   name: string | null;
+  /**
+   * The language that the customer reads, as a language tag (BCP 47) such as `de` or `pt-BR`; null if it is not known.
+   */
+  language: string | null;
   /** Why the customer was banned. */
   banReason: string | null;
   /** When the ban ends (UTC); null for a permanent ban. */
@@ -1780,7 +1796,7 @@ export interface CustomerBannedData {
   reason: string | null;
 }
 
-/** Changes of a customer. Omitted fields keep their values; null removes a name or a phone number. */
+/** Changes of a customer. Omitted fields keep their values; null removes a name, a language or a phone number. */
 export interface CustomerChange {
   /** The new primary address. It counts as unverified unless `emailVerified` says otherwise. */
   email?: string | undefined;
@@ -1788,6 +1804,8 @@ export interface CustomerChange {
   emailVerified?: boolean | undefined;
   /** Display name. */
   name?: string | null | undefined;
+  /** The language that the customer reads. */
+  language?: string | null | undefined;
   /** The new number in E.164. It counts as unverified unless `phoneVerified` says otherwise. */
   phone?: string | null | undefined;
   /** Whether you have verified the number. */
@@ -1906,6 +1924,33 @@ export interface CustomerImpersonatedData {
   expiresAt: string;
 }
 
+/** Data of `customer.impersonation_ended`. `id` is the id of the customer. */
+export interface CustomerImpersonationEndedData {
+  /** Id of the record that the event is about. */
+  id: string;
+  /** Id of the project. */
+  projectId: string;
+  /**
+   * True if the other data was left out because the event would be larger than 20 kB. Absent otherwise. Default:
+   * `false`.
+   */
+  truncated?: boolean | undefined;
+  /**
+   * True if a TEST key, or a session that was started with one, caused the event. Mail that follows from the event is
+   * then captured instead of sent. Absent otherwise, and if the key itself is the actor: the list of events then shows
+   * `actorType` `TEST_KEY`. Default: `false`.
+   */
+  test?: boolean | undefined;
+  /** Id of the session. */
+  sessionId: string;
+  /** Who acted as the customer: an e-mail address, or the name of an API key. */
+  actor: string | null;
+  /** Why. */
+  reason: string;
+  /** `SIGNED_OUT` by the person who acted, `REVOKED` by your team, the customer or a rule of sign-in, or `EXPIRED`. */
+  cause: string;
+}
+
 /** Customers to import. Customers whose address or external identifier is taken are skipped. */
 export interface CustomerImport {
   /** The customers, or their number or maximum number; a null maximum means unlimited. */
@@ -1949,6 +1994,8 @@ export interface CustomerImportRow {
   otherEmails?: ImportedEmail[] | undefined;
   /** Display name. */
   name?: string | null | undefined;
+  /** The language that the customer reads. */
+  language?: string | null | undefined;
   /** Phone number in E.164 form. */
   phone?: string | null | undefined;
   /** Whether you have verified the number. Default: `false`. */
@@ -2348,6 +2395,8 @@ export interface CustomerSignUp {
   password?: string | null | undefined;
   /** Display name. */
   name?: string | null | undefined;
+  /** The language that the person reads. Default: that of the request. */
+  language?: string | null | undefined;
   /** The version of the terms that the person has accepted. Required if the project's setting `requireTerms` is on. */
   acceptedTerms?: string | null | undefined;
 }
@@ -5150,7 +5199,7 @@ export interface MailTestSent {
 export interface MailText {
   /** The mail that a SEND_EMAIL step would send; null if the step would send none, and for other steps. */
   mail: "CODE" | "EMAIL_CHANGED" | "IDENTITY_CHANGED" | "IMPERSONATED" | "INVITATION" | "LINK" | "MFA_CHANGED" | "NEW_DEVICE" | "PASSWORD_CHANGED" | "RESET" | "SETUP_LINK" | "SIGN_UP" | "SIGN_UP_KNOWN" | "VERIFY" | (string & {});
-  /** The language of the text, such as `de`. */
+  /** The language that the customer reads. */
   language: "de" | "en" | "es" | "fr" | "ja" | "pt" | (string & {});
   /** Null: the text was reset to the built-in one. */
   content: MailTextContent;
@@ -5393,6 +5442,8 @@ export interface NewCustomer {
   emailVerified?: boolean | undefined;
   /** Display name. */
   name?: string | null | undefined;
+  /** The language that the customer reads. Mails and the account page are in it, if they exist in it. */
+  language?: string | null | undefined;
   /** Phone number in E.164 form. */
   phone?: string | null | undefined;
   /** Whether you have verified the number. Default: `false`. */
@@ -5452,6 +5503,28 @@ export interface NewImpersonation {
    * request is the developer. Default: the name of the key.
    */
   actor?: string | null | undefined;
+}
+
+/** Why you act as the customer, for how long, and where the browser goes. */
+export interface NewImpersonationLink {
+  /** The customer can read it in the list of sessions. */
+  reason: string;
+  /** Minutes. Default: `30`. */
+  minutes?: number | undefined;
+  /**
+   * The person who acts, such as an e-mail address. Only for requests with an API key; the actor of a developer's
+   * request is the developer. Default: the name of the key.
+   */
+  actor?: string | null | undefined;
+  /** Where the browser goes with `code`: one of the project's `redirectUrls`. */
+  redirectUrl: string;
+  /**
+   * The S256 code challenge (RFC 7636) of a verifier that your app keeps. Without one, only a secret key of the project
+   * can exchange the code.
+   */
+  codeChallenge?: string | null | undefined;
+  /** Returned to `redirectUrl` unchanged. */
+  state?: string | undefined;
 }
 
 /** A route to create. */
@@ -9620,6 +9693,12 @@ export interface CustomerImpersonatedEvent extends WebhookEventBase {
   data: CustomerImpersonatedData;
 }
 
+/** A session in which a member of your team acted as a customer has ended. */
+export interface CustomerImpersonationEndedEvent extends WebhookEventBase {
+  type: "customer.impersonation_ended";
+  data: CustomerImpersonationEndedData;
+}
+
 /** A customer accepted a version of your terms. */
 export interface CustomerTermsAcceptedEvent extends WebhookEventBase {
   type: "customer.terms_accepted";
@@ -9926,6 +10005,7 @@ export type WebhookEvent =
   | CustomerSessionRevokedEvent
   | CustomerSignInDeniedEvent
   | CustomerImpersonatedEvent
+  | CustomerImpersonationEndedEvent
   | CustomerTermsAcceptedEvent
   | CustomerBannedEvent
   | CustomerUnbannedEvent
