@@ -1,1 +1,1 @@
-import{G as e}from"./parts.js";var t=()=>`Metadata`,n=()=>`Metadaten`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r));export{r as t};
+import{G as e}from"./parts.js";var t=()=>`Language`,n=()=>`Sprache`,r=((r={},i={})=>(i.locale??e())===`de`?n(r):t(r)),i=()=>`Metadata`,a=()=>`Metadaten`,o=((t={},n={})=>(n.locale??e())===`de`?a(t):i(t));export{r as n,o as t};

@@ -243,6 +243,9 @@ signInHooks.delete DELETE /projects/{projectId}/sign-in-hooks/{kind}
 signInHooks.rotateSecret POST /projects/{projectId}/sign-in-hooks/{kind}/rotate-secret j
 signInHooks.test POST /projects/{projectId}/sign-in-hooks/{kind}/test
 customers.impersonate POST /projects/{projectId}/customers/{id}/impersonate j
+customers.createImpersonationLink POST /projects/{projectId}/customers/{id}/impersonation-links j
+pages.actAs GET /projects/{projectId}/auth/pages/act-as qTn
+pages.submitActAs POST /projects/{projectId}/auth/pages/act-as fTn
 pages.deniedSignIn GET /projects/{projectId}/auth/pages/not-me qTn
 pages.denySignIn POST /projects/{projectId}/auth/pages/not-me fTn
 providers.list GET /projects/{projectId}/auth/providers
