@@ -71,7 +71,7 @@ async def test_a_customer_without_a_language_gets_that_of_the_first_sign_in(auth
     assert [event["metadata"] for event in events if event["type"] == "customer.updated"] == [{"changed": ["language"]}]
 
 
-async def test_a_developer_sets_and_clears_it_and_another_project_does_not(auth, project, world, app):
+async def test_a_developer_sets_and_clears_it_and_another_project_does_not(auth, project, new_project):
     customer = await created(auth, language="pt-BR")
     path = f"/customers/{customer['id']}"
     assert customer["language"] == "pt-BR"
@@ -85,6 +85,8 @@ async def test_a_developer_sets_and_clears_it_and_another_project_does_not(auth,
         assert (refused.status_code, refused.json()["errors"][0]["path"]) == (400, "/language"), wrong
     exported = (await project.client.get(f"/customers/export?q={customer['email']}")).text.splitlines()
     assert (exported[0].split(",")[-1], exported[1].split(",")[-1]) == ("language", "de-AT")
+    other = await new_project()
+    assert (await other.client.patch(path, {"language": "fr"})).status_code == 404
     cleared = await project.client.patch(path, {"language": None})
     assert cleared.json()["language"] is None
     log = (await project.client.get(f"{path}/audit-log")).json()["data"]
