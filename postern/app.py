@@ -325,6 +325,7 @@ HOOKS = Hooks(
     sso_entry_of_address=sso_endpoints.sso_entry_of_address,
     sso_entry_of_organization=sso_endpoints.sso_entry_of_organization,
     has_active_sso=sso_endpoints.has_active_connection,
+    project_of_connection=sso_endpoints.project_of_connection,
     has_working_sso_account=sso_endpoints.has_working_account,
     has_working_sso=sso_endpoints.has_working_connection,
     claim_pages_domain=pages_domains.claim_pages_domain,

@@ -23,6 +23,7 @@ from postern.protocols.mail.templates.rendering import RenderProcesses
 from postern.security.secrets import Secrets, load_master_key
 
 if TYPE_CHECKING:
+    from postern.identity.customers.error_pages import FindProjectOfConnection
     from postern.identity.customers.requirements import (
         HasActiveSso,
         HasWorkingSsoAccount,
@@ -58,6 +59,7 @@ class Hooks:
     sso_entry_of_address: "SsoEntryOfAddress"
     sso_entry_of_organization: "SsoEntryOfOrganization"
     has_active_sso: "HasActiveSso"
+    project_of_connection: "FindProjectOfConnection"
     has_working_sso_account: "HasWorkingSsoAccount"
     has_working_sso: "HasWorkingSso"
     receives_mail_for: "ReceivesMailFor"

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 IMPORT = "from postern.web.languages import"
 KEYWORDS = ("text", "counted_text")
 LITERAL = re.compile(r"""\b_\("((?:[^"\\]|\\.)*)\"""")
-CUSTOMER_TEMPLATES = ("hosted/*.html", "sso/message.html", "sso/post.html", "error.html")
+CUSTOMER_TEMPLATES = ("hosted/*.html", "error.html")
 """The templates of pages that customers see."""
 CUSTOMER_MAILS = "customers/"
 WIDTH = 110

@@ -47,10 +47,11 @@ PROBLEM_TEXTS: dict[str, Text] = {
     "setup_link_in_use": text(
         "This link was opened in another browser. Go on there. If that was not you, tell the person who sent the link."
     ),
-    "setup_link_role_ended": text(
+    "setup_link_owner_required": text(
         "You are no longer signed in as an owner. Open the page of your organization and begin again. What you have "
         "set up stays."
     ),
+    "too_many_setup_links": text("There are 10 open setup links already. Ask the app to withdraw some first."),
     "setup_step_not_allowed": text("This link does not allow that. Ask the person who sent it."),
     "setup_connection_active": text(
         "Single sign-on is active, so this link cannot change it. Ask the person who sent the link."

@@ -74,6 +74,8 @@ HOSTED: dict[str, Any] = {
     "settings": [{"label": H, "value": H}],
     "takes": ["client", "url", "xml"],
     "checks": [{"step": H, "ok": False, "detail": H}],
+    "profile": [{"label": H, "value": H}],
+    "posted": {H: H},
     "refused": [{"method": H, "path": H, "status": H, "detail": H}],
     "domains": [
         dict.fromkeys(("id", "domain", "status", "record_name", "record"), H) | {"verified": "", "removable": True}
@@ -189,9 +191,6 @@ VALUES: dict[str, dict[str, Any]] = {
     "guide.html": {"guide": H},
     "problem.html": {"detail": H, "next": H, "http_status": H, "code": H},
     "unsubscribe.html": {"send_id": H, "signature": H, "sender": H, "recipient": H},
-    "sso/post.html": {"action": H, "fields": {H: H}},
-    "sso/message.html": {"detail": H, "reason": H, "request_id": H},
-    "sso/test.html": {"detail": H, "reason": H, "steps": [ITEM], "profile": [(H, H)]},
     "inbox/sign-in.html": {"email": H},
     "inbox/enter.html": {"token": H},
     "inbox/list.html": {

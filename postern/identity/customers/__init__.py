@@ -7,6 +7,7 @@ PUBLIC_MODULES = (
     "challenge_payloads",
     "credentials",
     "devices",
+    "form_posts",
     "identities",
     "identity_requests",
     "importing",

@@ -5,6 +5,8 @@ sign-in that was begun in another browser, a page that does not exist.
 """
 
 import re
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import quote, urlencode
 from uuid import UUID
@@ -14,6 +16,7 @@ from psycopg import Error
 from psycopg_pool import PoolTimeout
 
 from postern.identity.customers.pages import hosted_page
+from postern.kernel.database.statements import Queries
 from postern.kernel.http.call import ANONYMOUS, Call
 from postern.kernel.http.handler import LANGUAGE_PARAMETERS, origin_of
 from postern.kernel.http.operation import RawRequest
@@ -25,6 +28,10 @@ from postern.web.problem_texts import FAILED
 
 PROJECT_PATH = re.compile(r"/projects/([0-9a-fA-F-]{36})/(?:auth|oauth)/")
 """The paths of the pages of a project."""
+CONNECTION_PATH = re.compile(r"/sso/(?:saml|oidc)/([0-9a-fA-F-]{36})/")
+"""The paths of a single sign-on connection."""
+FindProjectOfConnection = Callable[[Queries, UUID], Awaitable[UUID | None]]
+"""Returns the project of a single sign-on connection, by its id; None if there is no such connection."""
 PAGES_PATH = re.compile(r"/projects/[0-9a-fA-F-]{36}/auth/pages/[^?#]*")
 """The paths whose pages can be shown again in another language."""
 QUERY_LIMIT = 2_000
@@ -38,11 +45,12 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 
 async def branded_error_page(request: RawRequest, shown: ShownError) -> HttpResponse | None:
     """The page of a problem on a page of a project; None if the project cannot be read, or too many pages fail."""
-    match = PROJECT_PATH.match(request.scope["path"])
+    path = request.scope["path"]
+    match = PROJECT_PATH.match(path) or CONNECTION_PATH.match(path)
     if match is None or shown.status == UNAVAILABLE_STATUS:
         return None
     try:
-        project_id = UUID(match[1])
+        shown_id = UUID(match[1])
     except ValueError:
         return None
     world = request.app.state.world
@@ -53,11 +61,16 @@ async def branded_error_page(request: RawRequest, shown: ShownError) -> HttpResp
         now=world.clock(),
         request_id=shown.request_id,
         origin=origin_of(request),
-        project_id=project_id,
     )
     try:
         world.limiter.take(ERROR_PAGES, network_of(call.origin.ip))
-        world.limiter.take(ERROR_PAGES, str(project_id))
+        world.limiter.take(ERROR_PAGES, str(shown_id))
+        project_id: UUID | None = shown_id
+        if path.startswith("/sso/"):
+            project_id = await world.hooks.project_of_connection(world.db, shown_id)
+        if project_id is None:
+            return None
+        call = replace(call, project_id=project_id)
         return await hosted_page(
             call,
             "error.html",
@@ -73,7 +86,7 @@ async def branded_error_page(request: RawRequest, shown: ShownError) -> HttpResp
     except (Problem, Error, PoolTimeout):
         return None
     except Exception:  # Perhaps the cause of this problem: the plain page needs none of it.
-        log.exception("error_page_failed", path=request.scope["path"])
+        log.exception("error_page_failed", path=path)
         return None
 
 

@@ -753,6 +753,7 @@ async def hosted_page(
     error: str | Text = "",
     form_target: str | None = None,
     headers: dict[str, str] | None = None,
+    policy: dict[str, str] | None = None,
     switch_url: str | None = None,
     **values: Any,
 ) -> HttpResponse:
@@ -761,8 +762,9 @@ async def hosted_page(
     `flow` is None if no app began a flow, as with a mailed link. Providers and single sign-on are offered only with a
     flow, and not if the customer is going to add a passkey (`then=passkey`). `retry_after` is in seconds.
     `form_target` is the URL to which the form of the page is posted or redirects, if it is not one of this server.
-    `switch_url` shows this page again, for the links to other languages; pages of this module have their own. A
-    datetime in `values` is shown as date and time in the language of the page, and `until` as time of day.
+    `policy` replaces sources of the Content-Security-Policy, by directive. `switch_url` shows this page again, for the
+    links to other languages; pages of this module have their own. A datetime in `values` is shown as date and time in
+    the language of the page, and `until` as time of day.
     """
     project = await sign_in.project_of_call(call)
     settings = project.settings.sign_in
@@ -814,7 +816,7 @@ async def hosted_page(
     return page(
         f"hosted/{template}",
         status=status,
-        policy=content_security,
+        policy={**content_security, **(policy or {})},
         language=language,
         headers={**(headers or {}), **({"Retry-After": str(retry_after)} if retry_after is not None else {})},
         site=mailer.app_name(project),

@@ -160,17 +160,17 @@ async def authorize(call: Call, request: RawRequest) -> HttpResponse:
             raise OAuthError("invalid_request", "This client must push its requests (RFC 9126).")
         stored = pushed or await checked_request(call, client, parameters, target)
     except OAuthError as error:
-        return client_response(call, target, error.parameters())
+        return await client_response(call, target, error.parameters())
     signed_in = await browser_session(call, request, test=client.is_test)
     step = await _next_step(call, client, stored, signed_in)
     if step is None and signed_in is not None:
         return await _issue_code(call, stored, signed_in)
     if step == "UNMET":
-        return client_response(call, target, UNMET.parameters())
+        return await client_response(call, target, UNMET.parameters())
     if "none" in stored.prompts:
         if step == "CONSENT":
-            return client_response(call, target, CONSENT_REQUIRED.parameters())
-        return client_response(call, target, LOGIN_REQUIRED.parameters())
+            return await client_response(call, target, CONSENT_REQUIRED.parameters())
+        return await client_response(call, target, LOGIN_REQUIRED.parameters())
     call = in_language(call, stored)
     stored = msgspec.structs.replace(stored, browser=new_token(32))
     token, _ = await challenges.issue_token(call.db, call, stored, REQUEST_LIFE)
@@ -342,7 +342,7 @@ async def decide_consent(call: Call, request: RawRequest) -> HttpResponse:
                 call, text("The device was not signed in"), text("You can close this page."), cookie
             )
         denied = OAuthError("access_denied", "The customer did not allow this.")
-        return client_response(call, target_of(stored), denied.parameters(), after_form=True, cookies=cookie)
+        return await client_response(call, target_of(stored), denied.parameters(), after_form=True, cookies=cookie)
     signed_in = await browser_session(call, request, test=client.is_test)
     step = await _next_step(call, client, stored, signed_in)
     if signed_in is None or step not in (None, "CONSENT") or form.get("session") != str(signed_in.session_id):
@@ -362,7 +362,7 @@ async def end_request(
         return await error_page(call, OAuthError("invalid_request", EXPIRED))
     cookie = forget_request(call, token)
     target = target_of(challenge.payload)
-    return client_response(call, target, error.parameters(), after_form=after_form, cookies=cookie)
+    return await client_response(call, target, error.parameters(), after_form=after_form, cookies=cookie)
 
 
 async def checked_request(
@@ -552,7 +552,7 @@ async def _issue_code(
     if device is not None:
         message = text("You can go back to it and close this page.")
         return await _device_notice(call, text("The device is signed in"), message, cookie)
-    return client_response(call, target_of(stored), {"code": code}, after_form=consented, cookies=cookie)
+    return await client_response(call, target_of(stored), {"code": code}, after_form=consented, cookies=cookie)
 
 
 async def _device_notice(call: Call, heading: Text, message: Text, cookie: str | None) -> HttpResponse:

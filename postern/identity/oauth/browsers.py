@@ -6,10 +6,10 @@ only the endpoints of this package that browsers visit, and the account pages (`
 
 import hmac
 from dataclasses import replace
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from postern.identity.customers import pages, rules
+from postern.identity.customers.form_posts import form_post_page
 from postern.identity.customers.model import SESSION_IDLE, SESSION_LIFE
 from postern.identity.customers.requirements import requirement_of, session_limits
 from postern.identity.customers.tokens import issuer_of
@@ -26,8 +26,7 @@ from postern.kernel.values import Moment
 from postern.platform.events import operations as events
 from postern.protocols.oidc.authorization import authorization_url
 from postern.security import session_store
-from postern.web.languages import language_of, text
-from postern.web.pages import SCRIPT_SOURCES, page
+from postern.web.languages import text
 
 SESSION_COOKIE = "postern-oauth-"
 """Prefix of the names of the cookies with the session of a browser."""
@@ -59,8 +58,13 @@ async def browser_session(call: Call, request: RawRequest, *, test: bool) -> Sig
         return None
     if not call.world.secrets.verify(SESSION_PURPOSE, _signed(call, session_id, test=test), signature):
         return None
-    signed_in = await store.signed_in_customer(call.db, project_id=call.project_id, session_id=session_id, now=call.now)
+    signed_in = await live_session(call, session_id)
     return signed_in if signed_in is not None and signed_in.test == test else None
+
+
+async def live_session(call: Call, session_id: UUID) -> SignedInCustomer | None:
+    """A session that the provider knows, with its customer; None if it has ended, or the customer is banned."""
+    return await store.signed_in_customer(call.db, project_id=call.project_id, session_id=session_id, now=call.now)
 
 
 async def renew_session(db: Queries, call: Call, session_id: UUID, customer_id: UUID) -> None:
@@ -148,7 +152,7 @@ def _cookie(call: Call, name: str, value: str, seconds: float) -> str:
 # Responses.
 
 
-def client_response(
+async def client_response(
     call: Call,
     target: RedirectTarget,
     parameters: dict[str, str],
@@ -161,18 +165,8 @@ def client_response(
     state = {"state": target.state} if target.state is not None else {}
     parameters = {**parameters, **state, "iss": issuer_of(call.world, call.project_id)}
     if target.form_post:
-        parts = urlsplit(target.redirect_uri)
-        source = f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:"
-        policy = {**SCRIPT_SOURCES, "form-action": f"https: {source}"}  # The client may redirect the post.
-        return page(
-            "sso/post.html",
-            text("Going back to the app"),
-            policy=policy,
-            language=language_of(call.origin),
-            headers=None if cookies is None else {"Set-Cookie": cookies},
-            site="",
-            action=target.redirect_uri,
-            fields=parameters,
+        return await form_post_page(
+            call, text("Going back to the app"), target.redirect_uri, parameters, cookies=cookies
         )
     url = authorization_url(target.redirect_uri, **parameters)
     return redirect(url, status=303 if after_form else 302, cookies=cookies)

@@ -17,6 +17,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
+from postern.identity.customers.form_posts import form_post_page
 from postern.identity.customers.mailed_challenges import EmailOnly
 from postern.identity.customers.model import SIGN_IN_CALLERS, Url
 from postern.identity.customers.providers import CodeChallenge, OpaqueParameter, require_flow_redirect
@@ -64,7 +65,7 @@ from postern.protocols.saml.request import authn_request, new_message_id, post_f
 from postern.protocols.saml.response import read_response
 from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason, SsoTraceStep
 from postern.security.secrets import new_token
-from postern.web.languages import text
+from postern.web.languages import Text, text
 
 SAML_PATH = "/sso/saml/{conn_id}"
 HTML = ("text/html",)
@@ -247,7 +248,7 @@ async def begin_sso(
         state=state,
         test=test,
     )
-    return _redirect_to_provider(call, connection, request_row.message_id, cookie_header)
+    return await _redirect_to_provider(call, connection, request_row.message_id, cookie_header)
 
 
 async def begin_request(
@@ -341,8 +342,8 @@ async def receive_saml_response(call: Call, request: RawRequest, conn_id: UUID) 
             # certificate included, is reported as DECRYPTION_FAILED.
             await _refresh_metadata_early(call, conn_id)
         if test_request:
-            return pages.trace_page("The test failed", rejection.detail, rejection.trace, [], reason=rejection.reason)
-        return refusal_page(call, rejection.reason)
+            return await pages.failed_test_page(call, rejection.reason, rejection.detail, rejection.trace)
+        return await refusal_page(call, rejection.reason)
     request_row = next(
         (open_request for open_request in open_requests if open_request.message_id == saml_login.in_response_to), None
     )
@@ -382,6 +383,12 @@ async def public_connection(
     return dataclasses.replace(call, project_id=project_id, caller=caller), PublicConnection(
         row=rows[0], sp_keys=sp_keys
     )
+
+
+async def project_of_connection(db: Queries, id: UUID) -> UUID | None:
+    """The project of a connection; None if there is no connection with this id."""
+    row = await store.project_of_connection(db, id=id)
+    return None if row is None else row.project_id
 
 
 async def record_trace(
@@ -433,7 +440,7 @@ async def _refresh_metadata_early(call: Call, conn_id: UUID) -> None:
             tx.mark_due("sso_metadata", call.project_id)
 
 
-def _redirect_to_provider(
+async def _redirect_to_provider(
     call: Call, connection: PublicConnection, message_id: str, cookie_header: str
 ) -> HttpResponse:
     """Redirect the browser to the identity provider with a signed request. `cookie_header` is set as `Set-Cookie`."""
@@ -451,7 +458,7 @@ def _redirect_to_provider(
     private_key = keys.private_key_of(call.world, call.project_id, current_key)
     if row.idp_sso_binding == "POST":
         fields = post_fields(message, field="SAMLRequest", private_key=private_key, certificate=current_key.certificate)
-        return pages.form_post_page(call, row.idp_sso_url, fields, cookie=cookie_header)
+        return await form_post_page(call, text("Signing in"), row.idp_sso_url, fields, cookies=cookie_header)
     return pages.redirect_to(
         redirect_url(row.idp_sso_url, message, field="SAMLRequest", private_key=private_key), cookie=cookie_header
     )
@@ -481,7 +488,7 @@ async def _complete_login(
         await record_trace(call, row.id, "SIGN_ON", steps, reason=refused.reason, detail=refused.detail)
         if request_row and target_url and refused.reason != LoginRefusal.REPLAYED:
             return pages.redirect_to(with_query(target_url, error=refused.reason.lower(), **parameters), status=303)
-        return refusal_page(call, refused.reason)
+        return await refusal_page(call, refused.reason)
     await record_trace(call, row.id, "SIGN_ON", steps, customer_id=result.customer_id)
     if not request_row:
         parameters["connectionId"] = str(row.id)
@@ -512,20 +519,22 @@ async def _test_result_page(
     await record_trace(call, row.id, "TEST", steps, reason=reason, detail=detail, profile=profile)
     profile_lines = _profile_lines(checked_login.profile, sign_on)
     if reason:
-        return pages.trace_page("The test failed", detail or "", steps, profile_lines, reason=reason)
-    return pages.trace_page("The test succeeded", "Users like this one can sign on.", steps, profile_lines)
+        return await pages.failed_test_page(call, reason, detail or "", steps, profile_lines)
+    return await pages.passed_test_page(call, steps, profile_lines)
 
 
-def _profile_lines(profile: SsoProfile, sign_on: ProvenSignOn) -> list[tuple[str, str]]:
+def _profile_lines(profile: SsoProfile, sign_on: ProvenSignOn) -> list[dict[str, str | Text]]:
     """The profile as lines: the mapped fields, then the attributes as they were sent."""
-    mapped_fields = [
-        ("Subject", profile.subject or "no persistent identifier"),
-        ("E-mail address", profile.email or "none"),
-        ("Name", profile.name or "none"),
-        ("Groups", ", ".join(profile.groups) or "none"),
-        ("Name identifier", sign_on.name_id),
+    none = text("none")
+    lines: list[tuple[str | Text, str | Text]] = [
+        (text("Subject"), profile.subject or text("no persistent identifier")),
+        (text("E-mail address"), profile.email or none),
+        (text("Name"), profile.name or none),
+        (text("Groups"), ", ".join(profile.groups) or none),
+        (text("Name identifier"), sign_on.name_id),
+        *((name, ", ".join(values)) for name, values in sign_on.attributes.items()),
     ]
-    return mapped_fields + [(name, ", ".join(values)) for name, values in sign_on.attributes.items()]
+    return [{"label": label, "value": value} for label, value in lines]
 
 
 async def _idp_initiated_redirect_url(call: Call, row: ConnectionWithOrganization) -> str | None:
@@ -567,10 +576,10 @@ def _browser_digest(call: Call, token: str) -> bytes:
     return call.world.secrets.digest("sso-browser", token)
 
 
-def refusal_page(call: Call, reason: str) -> HttpResponse:
+async def refusal_page(call: Call, reason: str) -> HttpResponse:
     """A page with the reason why a sign-on was refused."""
     # Only administrators see the details of the message, in the trace.
-    return pages.message_page(
+    return await pages.message_page(
         call,
         text("You could not be signed in"),
         text(
@@ -578,7 +587,6 @@ def refusal_page(call: Call, reason: str) -> HttpResponse:
         ),
         status=403,
         reason=reason,
-        request_id=call.request_id,
     )
 
 

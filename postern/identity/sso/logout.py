@@ -6,6 +6,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from postern.identity.customers.form_posts import form_post_page
 from postern.identity.customers.model import CUSTOMER
 from postern.identity.customers.rules import require_redirect
 from postern.identity.customers.sessions import bearer_of, end_session
@@ -149,17 +150,17 @@ async def _handle_logout_request(
         session_indexes=incoming_request.session_indexes,
     )
     await record_trace(call, conn_id, "LOGOUT", incoming_request.trace)
-    return _send_logout_response(call, connection, incoming_request)
+    return await _send_logout_response(call, connection, incoming_request)
 
 
-def _send_logout_response(
+async def _send_logout_response(
     call: Call, connection: PublicConnection, incoming_request: ReceivedLogoutRequest
 ) -> HttpResponse:
     """Send the browser to the identity provider with the logout response, or show a page if the provider has no logout
     URL."""
     destination = connection.row.idp_slo_response_url or connection.row.idp_slo_url
     if destination is None:
-        return pages.message_page(call, text("You are signed out"), text("You can close this page."))
+        return await pages.message_page(call, text("You are signed out"), text("You can close this page."))
     message = logout_response(
         connection_settings(call.world, connection.row, connection.sp_keys, decrypting=False),
         id=new_message_id(),
@@ -180,7 +181,7 @@ def _send_logout_response(
             certificate=current_key.certificate,
             relay_state=relay_state,
         )
-        return pages.form_post_page(call, destination, fields)
+        return await form_post_page(call, text("Signing out"), destination, fields)
     return pages.redirect_to(
         redirect_url(destination, message, field="SAMLResponse", private_key=private_key, relay_state=relay_state)
     )
@@ -218,10 +219,10 @@ async def _handle_logout_response(
     if request_row.redirect_url is not None:
         return pages.redirect_to(request_row.redirect_url, status=303)
     if not logout_result.success:
-        return pages.message_page(
+        return await pages.message_page(
             call, text("You are signed out here"), text("Your identity provider could not end every session.")
         )
-    return pages.message_page(call, text("You are signed out"), text("You can close this page."))
+    return await pages.message_page(call, text("You are signed out"), text("You can close this page."))
 
 
 async def _reject_message(call: Call, connection: PublicConnection, rejection: SamlRejected) -> HttpResponse:
@@ -229,11 +230,10 @@ async def _reject_message(call: Call, connection: PublicConnection, rejection: S
     await record_trace(
         call, connection.row.id, "LOGOUT", rejection.trace, reason=rejection.reason, detail=rejection.detail
     )
-    return pages.message_page(
+    return await pages.message_page(
         call,
         text("This sign-out failed"),
         text("Your identity provider sent a message that this service could not accept."),
         status=403,
         reason=rejection.reason,
-        request_id=call.request_id,
     )

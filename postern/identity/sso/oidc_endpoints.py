@@ -232,7 +232,7 @@ async def receive_oidc_logout(call: Call, conn_id: UUID, state: OpaqueParameter 
             await store.mark_request_answered(tx, project_id=call.project_id, id=request_row.id, now=call.now)
         if request_row.redirect_url is not None:
             return pages.redirect_to(request_row.redirect_url, status=303)
-    return pages.message_page(call, text("You are signed out"), text("You can close this page."))
+    return await pages.message_page(call, text("You are signed out"), text("You can close this page."))
 
 
 @post(
@@ -417,11 +417,11 @@ async def _refused(
     kind = "TEST" if request_row and request_row.kind == "TEST" else "SIGN_ON"
     await record_trace(call, connection.row.id, kind, refused.steps, reason=refused.reason, detail=refused.detail)
     if request_row is None:
-        return refusal_page(call, refused.reason)
+        return await refusal_page(call, refused.reason)
     async with call.db.transaction() as tx:  # Another code cannot be tried with the same request.
         await store.mark_request_answered(tx, project_id=call.project_id, id=request_row.id, now=call.now)
     if kind == "TEST":
-        return pages.trace_page("The test failed", refused.detail, refused.steps, [], reason=refused.reason)
+        return await pages.failed_test_page(call, refused.reason, refused.detail, refused.steps)
     assert request_row.redirect_url is not None
     parameters = {"state": request_row.state} if request_row.state else {}
     error = refused.reason.lower() if refused.reason == OidcRefusal.ACCESS_DENIED else "provider_error"

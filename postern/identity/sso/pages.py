@@ -1,49 +1,61 @@
-"""Pages that browsers show during single sign-on."""
+"""Pages that browsers show during single sign-on. They have the brand and the languages of the project."""
 
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
+from postern.identity.customers.pages import hosted_page
 from postern.kernel.http.call import Call
 from postern.kernel.http.responses import HttpResponse
 from postern.protocols.saml.trace import SsoTraceStep
-from postern.web.languages import Text, language_of, text
-from postern.web.pages import SCRIPT_SOURCES, page
+from postern.web.languages import Text
+
+ProfileLines = Sequence[dict[str, Any]]
+"""`label` and `value` of each line of a profile."""
 
 
-def form_post_page(call: Call, action: str, fields: dict[str, str], *, cookie: str | None = None) -> HttpResponse:
-    """A page that posts a form to another site without a click (SAML HTTP-POST binding).
-
-    Its Content-Security-Policy allows the target and, because the target may redirect the post, any https URL.
-    """
-    parts = urlsplit(action)
-    policy = {**SCRIPT_SOURCES, "form-action": f"https: {parts.scheme}://{parts.netloc}"}
-    headers = {"Set-Cookie": cookie} if cookie is not None else None
-    return page(
-        "sso/post.html",
-        text("Signing in"),
-        policy=policy,
-        headers=headers,
-        language=language_of(call.origin),
-        site="",
-        action=action,
-        fields=fields,
+async def message_page(
+    call: Call, heading: Text, message: Text, *, status: int = 200, reason: str = ""
+) -> HttpResponse:
+    """A page with one message and the way back to the app; if something failed, with the reason and the id of the
+    request."""
+    return await hosted_page(
+        call,
+        "sso-message.html",
+        None,
+        status=status,
+        heading=heading,
+        message=message,
+        reason=reason,
+        reference=call.request_id,
     )
 
 
-def message_page(
-    call: Call, title: Text, detail: Text, *, status: int = 200, reason: str = "", request_id: str = ""
-) -> HttpResponse:
-    """A page with a title and one message, in the language of the visitor."""
-    values: dict[str, Any] = {"detail": detail, "reason": reason, "request_id": request_id}
-    return page("sso/message.html", title, status=status, language=language_of(call.origin), site="", **values)
+async def passed_test_page(call: Call, steps: Sequence[SsoTraceStep], profile: ProfileLines) -> HttpResponse:
+    """The result of a test sign-in through a connection that succeeded: every check, and the profile of the user."""
+    return await _test_page(call, steps, profile, reason="", detail="")
 
 
-def trace_page(
-    title: str, detail: str, steps: Sequence[SsoTraceStep], profile: Sequence[tuple[str, str]], *, reason: str = ""
+async def failed_test_page(
+    call: Call, reason: str, detail: str, steps: Sequence[SsoTraceStep], profile: ProfileLines = ()
 ) -> HttpResponse:
-    """The result page of a test sign-in through a connection: every step, and the user's profile."""
-    return page("sso/test.html", title, site="", detail=detail, reason=reason, steps=steps, profile=profile)
+    """The result of a test sign-in that failed: why, the checks up to the one that failed, and the profile, if known.
+    `detail` is in English, for the administrator of the identity provider."""
+    return await _test_page(call, steps, profile, reason=reason, detail=detail)
+
+
+async def _test_page(
+    call: Call, steps: Sequence[SsoTraceStep], profile: ProfileLines, *, reason: str, detail: str
+) -> HttpResponse:
+    return await hosted_page(
+        call,
+        "setup-test.html",
+        None,
+        accepted=not reason,
+        reason=reason,
+        detail=detail,
+        checks=steps,
+        profile=list(profile),
+    )
 
 
 def redirect_to(url: str, *, status: int = 302, cookie: str | None = None) -> HttpResponse:

@@ -43,7 +43,7 @@ PARTIALS = (
     *("layout.html", "back.html", "onwards.html", "passkey-form.html", "passkey-messages.html"),
     *("provider-icon.html", "account-layout.html"),
 )
-OTHERS = ("/error.html", "/sso/message.html", "/sso/test.html")
+OTHERS = ("/error.html",)
 """Templates outside of `hosted/` that customers and their administrators see."""
 NAMES = [*sorted(file.name for file in (FOLDER / "hosted").glob("*.html") if file.name not in PARTIALS), *OTHERS]
 MAIL_NAMES = [name for name in MAILS if name.startswith("customers/")]
@@ -186,8 +186,6 @@ OTHER_VALUES = {
     "reason": f"The audience is https://{EMAIL[-31:]}/saml/01a2282b-c4f7-719b-acc3-17a249ae614b.",
     "request_id": "01a2282b-c4f7-719b-acc3-17a249ae614b",
     "next": "",
-    "steps": [{"step": "audience", "ok": ok, "detail": f"https://{EMAIL[-31:]}/saml/metadata"} for ok in (True, False)],
-    "profile": [("http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress", EMAIL)],
 }
 """Values of the pages outside of `hosted/`."""
 
@@ -238,7 +236,8 @@ def setup_values() -> dict[str, object]:
         "guide": shown_steps(GUIDES["ENTRA"].sso + GUIDES["OKTA"].scim, values),
         "settings": [{"label": "Entity ID", "value": url}],
         "takes": ["client", "url", "xml"],
-        "checks": [{"step": "audience", "ok": False, "detail": f"The audience is {url}/x."}],
+        "checks": [{"step": "audience", "ok": ok, "detail": f"The audience is {url}/x."} for ok in (True, False)],
+        "profile": [{"label": "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress", "value": EMAIL}],
         "refused": [
             {"method": "PATCH", "path": f"/Users/{url[-36:]}", "status": 400, "detail": "The path is unknown."}
         ],
@@ -269,6 +268,7 @@ def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = F
         "code": "invalid_request_uri",
         "reason": "The request_uri is unknown.",
         "customer": EMAIL,
+        "posted": {"SAMLRequest": "x"},
         "actor": EMAIL,
         "duration": counted_text("{count} minute", "{count} minutes", 30),
         "destination": "app.example.com",

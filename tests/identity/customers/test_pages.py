@@ -481,6 +481,8 @@ async def test_pages_show_the_app_name_and_plain_messages(auth, browser):
     assert "already used or has expired" in used_link.text
     assert 'name="password"' not in used_link.text
     assert "Send a new link" in used_link.text
+    assert "ends all sessions" in used_link.text
+    assert any(link.endswith("/auth/pages/account") for link in Page(used_link).links)
     incomplete = await auth.client.get("/pages/sign-in", headers={"accept": "text/html"})
     assert "RFC" not in incomplete.text
 

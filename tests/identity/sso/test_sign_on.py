@@ -1,8 +1,10 @@
 """Sign-on with an identity provider."""
 
 import asyncio
+import html
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import jwt
 import pytest
@@ -515,6 +517,36 @@ async def test_a_test_shows_every_check_and_creates_no_customer(acme):
     assert (await acme.client.get(acme.connection_path)).json()["testedAt"] is not None
     await acme.change(clockSkewSeconds=30)
     assert acme.connection["testedAt"] is None
+
+
+async def test_pages_of_single_sign_on_have_the_brand_and_the_language_of_the_project(acme):
+    await acme.connect(active=False)
+    await settings_of(acme, defaultLanguage="de", appName="Linden", redirectUrls=["https://app.example.com/back"])
+    browser = acme.browser()
+    style = f"/projects/{acme.directory.project.id}/auth/pages/style.css"
+
+    def shown(page, *parts):
+        return [part for part in (style, '<html lang="de">', "Linden", *parts) if part not in html.unescape(page.text)]
+
+    link = (await acme.client.post(f"{acme.connection_path}/test")).json()
+    started = await browser.client.get(link["url"])
+    passed = await browser.post(*browser.idp_response(started.headers["location"], acme.address()))
+    assert shown(passed, "Der Test war erfolgreich", "niemand angemeldet", "Prüfungen", "Maria") == []
+    rejected = await browser.post(acme.connection["spAcsUrl"], {"SAMLResponse": "nonsense"})
+    back = 'href="https://app.example.com'
+    assert (rejected.status_code, shown(rejected, "Sie konnten nicht angemeldet werden", "Grund:", back)) == (403, [])
+    # A problem before the connection is read, and one of a connection that does not exist.
+    headers = {"accept": "text/html"}
+    path = f"/sso/saml/{acme.connection['id']}/login?redirectUrl=https://elsewhere.example"
+    assert shown(await browser.client.get(path, headers=headers)) == []
+    unknown = await browser.client.get(f"/sso/saml/{uuid4()}/login", headers=headers)
+    assert (unknown.status_code, style in html.unescape(unknown.text)) == (404, False)
+
+
+async def settings_of(acme, **settings):
+    project = acme.directory.project
+    changed = await project.developer.patch(f"/projects/{project.id}", {"settings": {"signIn": settings}})
+    assert changed.status_code == 200, changed.text
 
 
 async def test_a_failed_test_reports_every_fault(acme):
