@@ -38,8 +38,18 @@ from postern.identity.self_service.authority import (
 from postern.identity.self_service.forms import choice_input, form_values
 from postern.identity.self_service.invitation_limits import require_mail_allowed
 from postern.identity.self_service.sign_in_rules_pages import sign_in_values
-from postern.identity.self_service.visits import Entered, Render, Visit, form_operation, page_operation, show, submit
-from postern.identity.setup_links.holder import open_link
+from postern.identity.self_service.visits import (
+    Entered,
+    Render,
+    Visit,
+    form_operation,
+    page_operation,
+    page_url,
+    replace_language,
+    show,
+    submit,
+)
+from postern.identity.setup_links.holder import link_of_browser, open_link
 from postern.identity.setup_links.operations import create_link_of_member
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest
@@ -473,8 +483,13 @@ async def begin_setup_by_page(call: Call, request: RawRequest, organization_id: 
             raise MemberNotPermitted
         async with visit.call.db.transaction() as tx:
             await require_fresh(tx, visit.call)
-        token = await create_link_of_member(visit.call, organization_id, visit.session.session_id)
-        link_id, browser_cookie = await open_link(visit.call, request, token)
-        return redirect(visit.url(f"setup/{link_id}"), status=303, cookies=browser_cookie)
+        session_id, browser_cookie = visit.session.session_id, None
+        link_id = await link_of_browser(visit.call, request, organization_id, session_id)
+        if link_id is None:
+            token = await create_link_of_member(visit.call, organization_id, session_id)
+            link_id, browser_cookie = await open_link(visit.call, request, token)
+        # The setup does not know the customer, so the URL has the language.
+        url = page_url(replace_language(visit.call), f"setup/{link_id}", "", lang=visit.language)
+        return redirect(url, status=303, cookies=browser_cookie)
 
     return await submit(call, request, organization_path(organization_id), act, _organization(organization_id))

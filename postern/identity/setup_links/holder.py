@@ -11,12 +11,16 @@ from uuid import UUID
 import msgspec
 
 from postern.identity.customers.sign_in import ATTEMPTS, project_of_call
-from postern.identity.organizations import domains
+from postern.identity.oauth.browsers import live_session, renew_session
+from postern.identity.oauth.model import SignedInCustomer
+from postern.identity.oauth.tokens import meets_requirements
+from postern.identity.organizations import domains, members
 from postern.identity.organizations.model import (
     NewOrganizationDomain,
     Organization,
     OrganizationDomain,
     OrganizationDomainMissing,
+    OrganizationMemberMissing,
     OrganizationSuspended,
 )
 from postern.identity.organizations.operations import lock_organization, require_organization
@@ -30,7 +34,7 @@ from postern.identity.setup_links.model import (
     SetupLinkClosed,
     SetupLinkInUse,
     SetupLinkMissing,
-    SetupLinkRoleEnded,
+    SetupLinkOwnerRequired,
     SetupLinkRow,
     SetupStepNotAllowed,
     SetupTestMissing,
@@ -78,14 +82,15 @@ class Holder:
             raise SetupStepNotAllowed
 
 
-async def link_of_token(call: Call, token: str) -> tuple[SetupLinkRow, Organization]:
-    """The link of a token and its organization. Raises SetupLinkMissing and SetupLinkClosed."""
+async def link_of_token(call: Call, token: str) -> tuple[SetupLinkRow, Organization, SignedInCustomer | None]:
+    """The link of a token, its organization and, for a link of a member, the member. Raises SetupLinkMissing,
+    SetupLinkClosed and SetupLinkOwnerRequired."""
     throttle(call, ATTEMPTS)
     link_id = as_id(token[:ID_LENGTH])
     row = await store.get_link(call.db, project_id=call.project_id, id=link_id)
     if row is None or not hmac.compare_digest(row.token_hash, token_hash(call, link_id, token[ID_LENGTH:])):
         raise SetupLinkMissing
-    return row, await _require_open(call, row)
+    return row, *await _require_open(call, row)
 
 
 async def open_link(call: Call, request: RawRequest, token: str) -> tuple[UUID, str | None]:
@@ -94,9 +99,9 @@ async def open_link(call: Call, request: RawRequest, token: str) -> tuple[UUID, 
 
     Raises SetupLinkMissing, SetupLinkClosed, and SetupLinkInUse if the link was opened in another browser.
     """
-    row, _ = await link_of_token(call, token)
+    row, _, owner = await link_of_token(call, token)
     _throttle(call, row)
-    holder_call = await _call_of(call, row)
+    holder_call = await _call_of(call, row, owner)
     async with call.db.transaction() as tx:
         await lock_organization(tx, call, row.organization_id)
         locked = await store.lock_link(tx, project_id=call.project_id, id=row.id)
@@ -121,9 +126,18 @@ async def open_link(call: Call, request: RawRequest, token: str) -> tuple[UUID, 
         await audit.record(tx, holder_call, "setup_link.opened", "SetupLink", row.id, organizationId=organization_id)
     seconds = int((row.expires_at - call.now).total_seconds())
     name = f"{COOKIE}{row.id.hex}"
-    path = f"/projects/{call.project_id}/auth/pages/setup"
+    # The page of the organization looks for it, too.
+    path = f"/projects/{call.project_id}/auth/pages"
     # Strict: only pages of this server lead to the pages of the setup.
     return row.id, cookie(call.world.settings, name, value, path=path, seconds=seconds, same_site="Strict")
+
+
+async def link_of_browser(call: Call, request: RawRequest, organization_id: UUID, session_id: UUID) -> UUID | None:
+    """The id of the open link of a member's session that this browser has opened; None if there is none."""
+    row = await store.open_link_of_session(
+        call.db, project_id=call.project_id, organization_id=organization_id, session_id=session_id, now=call.now
+    )
+    return row.id if row is not None and _is_same_browser(call, request, row) else None
 
 
 async def require_holder(call: Call, request: RawRequest, link_id: UUID) -> Holder:
@@ -134,11 +148,13 @@ async def require_holder(call: Call, request: RawRequest, link_id: UUID) -> Hold
     row = await store.get_link(call.db, project_id=call.project_id, id=link_id)
     if row is None or not _is_same_browser(call, request, row):
         raise SetupLinkMissing
-    organization = await _require_open(call, row)
+    organization, owner = await _require_open(call, row)
     _throttle(call, row)
+    if owner is not None:
+        await renew_session(call.db, call, owner.session_id, owner.customer_id)
     if row.last_used_at is None or call.now - row.last_used_at >= USE_NOTED_EVERY:
         await store.note_use(call.db, project_id=call.project_id, id=row.id, now=call.now)
-    return Holder(call=await _call_of(call, row), link=row, organization=organization)
+    return Holder(call=await _call_of(call, row, owner), link=row, organization=organization)
 
 
 async def finish(holder: Holder) -> None:
@@ -300,29 +316,39 @@ def _only_if(call: Call, connection: SsoConnection) -> Call:
     return replace(call, if_match=etag(connection.updated_at, b""))
 
 
-async def _require_open(call: Call, row: SetupLinkRow) -> Organization:
-    """The organization of a link that can be used. Raises SetupLinkClosed, OrganizationSuspended, and for a link of a
-    member SetupLinkRoleEnded."""
+async def _require_open(call: Call, row: SetupLinkRow) -> tuple[Organization, SignedInCustomer | None]:
+    """The organization of a link that can be used, and for a link of a member, the member. Raises SetupLinkClosed,
+    OrganizationSuspended and SetupLinkOwnerRequired."""
     if row.status_at(call.now) not in ("PENDING", "OPENED"):
         raise SetupLinkClosed
     organization = await require_organization(call.db, call, row.organization_id)
     if organization.status == "SUSPENDED":
         raise OrganizationSuspended
-    if row.session_id is not None:
-        await _require_owner(call, row.organization_id, row.session_id)
-    return organization
+    owner = None if row.session_id is None else await _require_owner(call, row.organization_id, row.session_id)
+    return organization, owner
 
 
-async def _require_owner(call: Call, organization_id: UUID, session_id: UUID) -> None:
-    """Raise SetupLinkRoleEnded unless the project permits it, and the session is live and one of an OWNER."""
+async def _require_owner(call: Call, organization_id: UUID, session_id: UUID) -> SignedInCustomer:
+    """The customer of a session. Raises SetupLinkOwnerRequired unless the project permits the setup, and the session is
+    live, is enough for what is required of a sign-in now, and is one of an OWNER."""
     project = await project_of_call(call)
-    if not project.settings.sign_in.organization_setup or not await store.is_session_of_owner(
-        call.db, project_id=call.project_id, organization_id=organization_id, session_id=session_id, now=call.now
+    owner = await live_session(call, session_id)
+    if (
+        owner is None
+        or not project.settings.sign_in.organization_setup
+        or not await meets_requirements(call, owner, project.settings)
     ):
-        raise SetupLinkRoleEnded
+        raise SetupLinkOwnerRequired
+    try:
+        member = await members.get_organization_member(call, organization_id, owner.customer_id)
+    except OrganizationMemberMissing:
+        raise SetupLinkOwnerRequired from None
+    if "OWNER" not in member.roles:
+        raise SetupLinkOwnerRequired
+    return owner
 
 
-async def _call_of(call: Call, link: SetupLinkRow) -> Call:
+async def _call_of(call: Call, link: SetupLinkRow, owner: SignedInCustomer | None) -> Call:
     """The call as that of the holder of a link, with the permissions of its steps. The account is for the audit log."""
     project = await project_of_call(call)
     assigns_roles = ("organizations:write",) if link.assignable_roles else ()
@@ -330,7 +356,7 @@ async def _call_of(call: Call, link: SetupLinkRow) -> Call:
         kind="anonymous",
         actor_type="SETUP_LINK",
         actor_id=link.id,
-        actor_label=link.email,
+        actor_label=link.email if owner is None else owner.email or owner.name,
         account_id=project.account_id,
         project_id=call.project_id,
         environment="TEST" if link.test else "LIVE",

@@ -11,6 +11,8 @@ from postern.kernel.limits import RateLimit
 from postern.kernel.values import Body, Moment, Record
 
 OPEN_LINKS_PER_ORGANIZATION = 10
+BEGIN_RATE = RateLimit("setup-begin", 10, timedelta(hours=1))
+"""How often a member can begin the setup of an organization."""
 MEMBER_LINK_DAYS = 1
 """How long the link of a member who sets up their own organization lives."""
 RETENTION = timedelta(days=90)
@@ -58,8 +60,8 @@ class SetupTestMissing(Conflict):
     """This connection has no successful test with its current settings; test it before you activate it."""
 
 
-class SetupLinkRoleEnded(Forbidden):
-    """You are no longer signed in as an owner of this organization; open the setup from its page again."""
+class SetupLinkOwnerRequired(Forbidden):
+    """You are not signed in as an owner of this organization any more; open the setup from its page again."""
 
 
 class NewSetupLink(Body):

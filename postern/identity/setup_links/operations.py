@@ -12,6 +12,7 @@ from postern.identity.organizations.model import OrganizationMissing, Organizati
 from postern.identity.organizations.operations import lock_organization, require_organization
 from postern.identity.setup_links import store
 from postern.identity.setup_links.model import (
+    BEGIN_RATE,
     MEMBER_LINK_DAYS,
     OPEN_LINKS_PER_ORGANIZATION,
     RETENTION,
@@ -23,6 +24,7 @@ from postern.identity.setup_links.model import (
     SetupLinkWithUrl,
     TooManySetupLinks,
 )
+from postern.kernel.database.statements import Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
@@ -77,9 +79,10 @@ async def create_setup_link(call: Call, id: UUID, data: NewSetupLink) -> SetupLi
 async def create_link_of_member(call: Call, organization_id: UUID, session_id: UUID) -> str:
     """Create a link for all steps that works only while the session of an OWNER is live, and return its token.
 
-    An earlier link of the session ends. The caller checks that the session is one of an OWNER. Raises
-    OrganizationMissing, OrganizationSuspended and TooManySetupLinks.
+    An earlier link of the session is revoked. The caller checks that the session is one of an OWNER. Raises
+    OrganizationMissing, OrganizationSuspended, TooManySetupLinks, and TooManyRequests beyond BEGIN_RATE.
     """
+    call.world.limiter.take(BEGIN_RATE, f"{call.project_id}|{call.caller.actor_id}")
     data = NewSetupLink(expires_in_days=MEMBER_LINK_DAYS)
     row, secret = await _create(call, organization_id, data, session_id)
     return f"{row.id}{secret}"
@@ -98,9 +101,10 @@ async def _create(call: Call, id: UUID, data: NewSetupLink, session_id: UUID | N
             tx, project_id=call.project_id, organization_id=id, expired_before=Moment.of(now - RETENTION)
         )
         if session_id is not None:
-            await store.revoke_links_of_session(
+            for earlier_link in await store.revoke_links_of_session(
                 tx, project_id=call.project_id, organization_id=id, session_id=session_id, now=now
-            )
+            ):
+                await _record_revocation(tx, call, id, earlier_link.id)
         open_count = await store.count_open_links(tx, project_id=call.project_id, organization_id=id, now=now)
         if open_count >= OPEN_LINKS_PER_ORGANIZATION:
             raise TooManySetupLinks
@@ -166,9 +170,13 @@ async def revoke_setup_link(call: Call, id: UUID, link_id: UUID) -> SetupLink:
         if row.status_at(call.now) not in ("PENDING", "OPENED"):
             raise SetupLinkClosed
         row = await store.mark_revoked(tx, project_id=call.project_id, id=link_id, now=call.now)
-        await events.record(tx, call, "setup_link.revoked", link_id, organizationId=str(id))
-        await audit.record(tx, call, "setup_link.revoked", "SetupLink", link_id, organizationId=id)
+        await _record_revocation(tx, call, id, link_id)
     return _as_view(row, call)
+
+
+async def _record_revocation(tx: Transaction, call: Call, organization_id: UUID, link_id: UUID) -> None:
+    await events.record(tx, call, "setup_link.revoked", link_id, organizationId=str(organization_id))
+    await audit.record(tx, call, "setup_link.revoked", "SetupLink", link_id, organizationId=organization_id)
 
 
 def token_hash(call: Call, link_id: UUID, secret: str) -> bytes:

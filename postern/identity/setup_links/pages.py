@@ -22,7 +22,7 @@ from postern.identity.setup_links.model import (
     SetupLinkClosed,
     SetupLinkInUse,
     SetupLinkMissing,
-    SetupLinkRoleEnded,
+    SetupLinkOwnerRequired,
     SetupStepNotAllowed,
     Step,
 )
@@ -69,7 +69,7 @@ CLOSED = (
     SetupLinkMissing,
     SetupLinkClosed,
     SetupLinkInUse,
-    SetupLinkRoleEnded,
+    SetupLinkOwnerRequired,
     OrganizationMissing,
     OrganizationSuspended,
 )
@@ -102,7 +102,7 @@ def _page_of(path: str) -> Any:
 async def setup_start_page(call: Call, token: str = "") -> HttpResponse:
     """Show what a setup link is for, with a button to begin."""
     try:
-        link, organization = await holder.link_of_token(call, token)
+        link, organization, _ = await holder.link_of_token(call, token)
     except CLOSED as problem:
         return await _notice(call, problem)
     return await _start_page(call, token, organization.name, link.steps)

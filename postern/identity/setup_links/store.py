@@ -31,11 +31,15 @@ async def get_link(db: Queries, *, project_id: UUID, id: UUID) -> SetupLinkRow |
 async def lock_link(tx: Transaction, *, project_id: UUID, id: UUID) -> SetupLinkRow | None: ...
 
 
-# The number of links that are neither completed, revoked nor expired.
+# The number of links that are neither completed, revoked nor expired, without those of sessions that have ended.
 @statement("""
-    select count(*)::int from setup_links
-    where project_id = %(project_id)s and organization_id = %(organization_id)s
-      and completed_at is null and revoked_at is null and expires_at > %(now)s
+    select count(*)::int from setup_links link
+    where link.project_id = %(project_id)s and link.organization_id = %(organization_id)s
+      and link.completed_at is null and link.revoked_at is null and link.expires_at > %(now)s
+      and (link.session_id is null or exists (
+        select from sessions s
+        where s.project_id = link.project_id and s.id = link.session_id and s.revoked_at is null
+          and s.expires_at > %(now)s and s.idle_expires_at > %(now)s))
 """)
 async def count_open_links(db: Queries, *, project_id: UUID, organization_id: UUID, now: Moment) -> int: ...
 
@@ -67,30 +71,28 @@ async def note_use(db: Queries, *, project_id: UUID, id: UUID, now: Moment) -> N
 async def mark_revoked(tx: Transaction, *, project_id: UUID, id: UUID, now: Moment) -> SetupLinkRow: ...
 
 
-# Whether a session is live, and its customer is not banned and an OWNER of the organization.
+# The newest link of a session that is neither completed, revoked nor expired.
 @statement("""
-    select 1 from sessions s
-    join customers c on c.project_id = s.project_id and c.id = s.subject_id
-    join organization_members member on member.project_id = s.project_id and member.customer_id = s.subject_id
-    where s.project_id = %(project_id)s and s.id = %(session_id)s and s.revoked_at is null
-      and s.expires_at > %(now)s and s.idle_expires_at > %(now)s
-      and (c.banned_at is null or c.ban_expires_at <= %(now)s)
-      and member.organization_id = %(organization_id)s and 'OWNER' = any (member.roles)
+    select * from setup_links
+    where project_id = %(project_id)s and organization_id = %(organization_id)s and session_id = %(session_id)s
+      and completed_at is null and revoked_at is null and expires_at > %(now)s
+    order by id desc limit 1
 """)
-async def is_session_of_owner(
+async def open_link_of_session(
     db: Queries, *, project_id: UUID, organization_id: UUID, session_id: UUID, now: Moment
-) -> bool: ...
+) -> SetupLinkRow | None: ...
 
 
-# End the open links of a session.
+# Revoke the open links of a session. Returns them.
 @statement("""
     update setup_links set revoked_at = %(now)s
     where project_id = %(project_id)s and organization_id = %(organization_id)s and session_id = %(session_id)s
-      and completed_at is null and revoked_at is null
+      and completed_at is null and revoked_at is null and expires_at > %(now)s
+    returning *
 """)
 async def revoke_links_of_session(
     tx: Transaction, *, project_id: UUID, organization_id: UUID, session_id: UUID, now: Moment
-) -> None: ...
+) -> list[SetupLinkRow]: ...
 
 
 @statement("update setup_links set completed_at = %(now)s where project_id = %(project_id)s and id = %(id)s")

@@ -1,7 +1,7 @@
 """An owner sets up domain, single sign-on and directory on the page of the organization: who can, and for how long."""
 
 from datetime import timedelta
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 
@@ -37,8 +37,15 @@ async def links_of(auth, organization):
 
 def pages_of(setup):
     """The path of the setup, below the pages."""
-    (path,) = {link.rpartition("/")[0] for link in setup.links if link.endswith("/domain")}
+    (path,) = {path.rpartition("/")[0] for link in setup.links if (path := urlsplit(link).path).endswith("/domain")}
     return path
+
+
+def forget_setup(browser):
+    """Delete the cookie of the setup, as in another browser."""
+    jar = browser.client.http.cookies
+    for name in [cookie.name for cookie in jar.jar if "setup" in cookie.name]:
+        jar.delete(name)
 
 
 async def test_an_owner_sets_up_and_comes_back(auth, owner):
@@ -119,15 +126,47 @@ async def test_signing_out_ends_it(owner):
     assert (await browser.send("GET", f"{pages_of(setup)}/domain")).status_code == 403
 
 
-async def test_a_setup_that_is_begun_again_replaces_the_earlier_one(auth, owner):
-    organization, _, browser, setup = owner
-    for _ in range(11):
-        page = await browser.open(path_of(organization))
+async def test_begun_again_it_goes_on_in_this_browser_and_replaces_that_of_another(auth, owner):
+    organization, customer, browser, setup = owner
+    page = await browser.open(path_of(organization))
+    for _ in range(3):
         again = await browser.submit(page, "/setup")
-        assert again.response.status_code == 200
-    assert (await browser.send("GET", pages_of(setup))).status_code == 409
-    statuses = [link["status"] for link in await links_of(auth, organization)]
-    assert (statuses.count("OPENED"), statuses.count("REVOKED")) == (1, 11)
+        assert pages_of(again) == pages_of(setup)
+    (link,) = await links_of(auth, organization)
+    forget_setup(browser)
+    other = await browser.submit(page, "/setup")
+    assert pages_of(other) != pages_of(setup)
+    assert [row["status"] for row in await links_of(auth, organization)] == ["OPENED", "REVOKED"]
+    events = (await auth.project.client.get("/events?type=setup_link.revoked")).json()["data"]
+    assert [event["subjectId"] for event in events] == [link["id"]]
+    entries = (await auth.project.developer.get(f"/account/audit-log?projectId={auth.project.id}")).json()["data"]
+    opened = [entry["actorEmail"] for entry in entries if entry["action"] == "setup_link.opened"]
+    assert opened == [customer["email"]] * 2
+
+
+async def test_beginning_is_limited_and_ended_sessions_do_not_use_up_the_links(auth, owner):
+    organization, customer, browser, _ = owner
+    page = await browser.open(path_of(organization))
+    for number in range(10):
+        forget_setup(browser)
+        begun = await browser.submit(page, "/setup")
+        assert begun.response.status_code == (200 if number < 9 else 429)
+    assert (await auth.project.client.post(f"/customers/{customer['id']}/sessions/revoke-all", {})).status_code < 300
+    path = f"/b2b/organizations/{organization['id']}/setup-links"
+    for _ in range(10):
+        assert (await auth.project.client.post(path, {"steps": ["DOMAIN"]})).status_code == 201
+    assert (await auth.project.client.post(path, {"steps": ["DOMAIN"]})).status_code == 422
+
+
+async def test_using_it_keeps_the_session_and_new_requirements_end_it(auth, owner, clock):
+    organization, _, browser, setup = owner
+    path = f"/b2b/organizations/{organization['id']}"
+    assert (await auth.project.client.patch(path, {"sessionIdleMinutes": 30})).status_code == 200
+    for _ in range(3):
+        clock.move(timedelta(minutes=20))
+        assert (await browser.send("GET", f"{pages_of(setup)}/domain")).status_code == 200
+    assert (await auth.project.client.patch(path, {"requireMfa": True})).status_code == 200
+    assert (await browser.send("GET", f"{pages_of(setup)}/domain")).status_code == 403
 
 
 async def test_an_old_session_must_sign_in_again(acme, auth, clock):
