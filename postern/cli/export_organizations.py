@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from postern.cli.export_formats import Membership, RowUnusable, User, display_name
 from postern.cli.exports import ExportRow, read_second_list
@@ -141,7 +142,7 @@ async def send_organization(
     if existing or dry_run:
         organization_id = existing[0]["id"] if existing else None
     else:
-        created = await send_again(client, "POST", path, json=body, accepted=(400, 409, 422))
+        created = await send_again(client, "POST", path, json=body, headers=_one_time(), accepted=(400, 409, 422))
         while not created.is_success:
             refusal = refusal_of(created)
             refused = next((name for name in _OPTIONAL_FIELDS if name in body and _is_about(refusal, name)), None)
@@ -149,7 +150,7 @@ async def send_organization(
                 return _failure(row, body["name"], refusal)
             del body[refused]
             organization.notes.append(f"The {'alias' if refused == 'slug' else 'attributes'}: {refusal['message']}")
-            created = await send_again(client, "POST", path, json=body, accepted=(400, 409, 422))
+            created = await send_again(client, "POST", path, json=body, headers=_one_time(), accepted=(400, 409, 422))
         organization_id = created.json()["id"]
         if not organization.is_enabled:
             await send_again(client, "PATCH", f"{path}/{organization_id}", json={"status": "SUSPENDED"})
@@ -166,7 +167,12 @@ async def _add_domain(
 ) -> None:
     if organization_id is not None and not dry_run:
         added = await send_again(
-            client, "POST", f"{path}/{organization_id}/domains", json={"domain": domain}, accepted=(400, 409, 422)
+            client,
+            "POST",
+            f"{path}/{organization_id}/domains",
+            json={"domain": domain},
+            headers=_one_time(),
+            accepted=(400, 409, 422),
         )
         if not added.is_success:
             refusal = refusal_of(added)
@@ -174,6 +180,11 @@ async def _add_domain(
                 notes.append(f"The domain {domain[:253]}: {refusal['message']}")
             return
     notes.append(f"The verification of {domain[:253]}: publish its TXT record.")
+
+
+def _one_time() -> dict[str, str]:
+    """The header with which a request that is sent again after a lost response is carried out once."""
+    return {"Idempotency-Key": str(uuid4())}
 
 
 def _failure(row: ExportRow, name: str | None, fault: dict[str, Any]) -> OrganizationReport:

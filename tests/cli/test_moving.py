@@ -582,9 +582,9 @@ def test_the_command_imports_and_continues(tmp_path, monkeypatch):
         api.headers["authorization"] = f"Bearer {access.secret_key}"
         variables = {"POSTERN_URL": server.url, "POSTERN_PROJECT": access.project_id, "POSTERN_KEY": access.secret_key}
 
-        def run(*options, **more):
+        def run(*options, source="auth0", file=export, **more):
             environment = {**os.environ, **variables, **more}
-            return run_command("import", "auth0", str(export), *options, environment=environment, cwd=tmp_path)
+            return run_command("import", source, str(file), *options, environment=environment, cwd=tmp_path)
 
         def reported(file):
             lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -641,6 +641,54 @@ def test_the_command_imports_and_continues(tmp_path, monkeypatch):
             *((f"auth0|{number}", "CREATED") for number in range(2, 5)),
         ]
         assert stored().keys() == {user["user_id"] for user in users}
+        for source, (file, *options) in exports_of_others(tmp_path).items():
+            done = run(*options, source=source, file=file)
+            assert (done.returncode, done.stdout.split(";")[0]) == (0, "1 created, 0 unchanged, 0 failed"), done
+        (organization,) = api.get("/b2b/organizations").json()
+        assert (organization["name"], organization["memberCount"]) == ("Acme", 1)
+        methods = {
+            identity["provider"]
+            for customer in stored().values()
+            if customer["externalUserId"].endswith("-other")
+            for identity in customer["identities"]
+        }
+        assert methods == {"PASSWORD", "GITLAB"}
+        wrong = run("--role", "boss", source="keycloak", file=tmp_path / "users.json")
+        assert (wrong.returncode, "Expected OLD=KEY" in wrong.stderr) == (2, True)
+
+
+def exports_of_others(folder):
+    """An export with one user by its source: the file, and the options of the command."""
+
+    def written(name, content):
+        file = folder / name
+        file.write_text(content if isinstance(content, str) else json.dumps(content))
+        return str(file)
+
+    user = {"localId": "firebase-other", "email": new_address(), "emailVerified": True}
+    password = "lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ=="
+    firebase = written("firebase.json", {"users": [{**user, "passwordHash": password, "salt": "42xEC+ixf3L2lw=="}]})
+    clerk = ["clerk-other", "Ada", "", "", new_address(), "", "", "", "", "", "", HASH, "bcrypt", ""]
+    member = {"id": "keycloak-other", "username": "ada", "email": new_address(), "emailVerified": True, "enabled": True}
+    acme = {"id": "o1", "name": "Acme", "alias": "acme", "enabled": True, "members": [{"username": "ada"}]}
+    supabase = csv_of(
+        ["id", "email", "email_confirmed_at"], ["supabase-other", new_address(), "2023-01-02 03:04:05+00"]
+    )
+    factors = csv_of(["user_id", "factor_type", "status", "secret"], ["supabase-other", "totp", "verified", SECRET])
+    identities = csv_of(["user_id", "provider", "provider_id"], ["supabase-other", "gitlab", "42"])
+    return {
+        "firebase": (firebase, "--hash-config", written("hash-config", HASH_CONFIG)),
+        "clerk": (written("clerk.csv", csv_of(CLERK_HEADER, clerk)),),
+        "keycloak": (
+            written("realm-users.json", {"realm": "acme", "users": [member]}),
+            *("--realm", written("realm.json", {"realm": "acme", "organizations": [acme]})),
+            *("--role", "boss=ADMIN", "--groups-are-organizations", "--passkey-domain", "login.example.com"),
+        ),
+        "supabase": (
+            written("supabase.csv", supabase),
+            *("--factors", written("factors.csv", factors), "--identities", written("identities.csv", identities)),
+        ),
+    }
 
 
 def test_the_command_lists_its_sources(tmp_path):

@@ -206,7 +206,7 @@ async def test_the_scheme_of_every_stored_form_has_a_duration(name, monkeypatch)
 
 
 @pytest.mark.usefixtures("computed_hashes")
-@pytest.mark.parametrize("name", ["Firebase", "phpass", "salted MD5"])
+@pytest.mark.parametrize("name", KNOWN_ANSWERS)
 async def test_an_old_password_signs_in_and_is_hashed_again(name, auth, project, world):
     password, text = KNOWN_ANSWERS[name]
     address = new_address()
