@@ -46,7 +46,6 @@ LINK_LIFE = timedelta(minutes=5)
 HEADING = text("Open the app as a customer")
 EXPIRED = text("This link was already used or has expired.")
 NOT_PERMITTED = text("Whoever created this link may not act as a customer any more.")
-BANNED = text("This account is blocked.")
 
 
 class NewImpersonationLink(NewImpersonation):
@@ -123,7 +122,8 @@ async def create_impersonation_link(call: Call, id: UUID, data: NewImpersonation
 
 @get(f"/projects/{{project_id}}/auth/pages/{PAGE}", public=True, ignore_unknown_query=True, media_types=("text/html",))
 async def impersonation_page(call: Call, token: str = "") -> HttpResponse:
-    """The page of a link that opens the app as a customer. Opening it changes nothing."""
+    """The page of a link that opens the app as a customer. Opening it does not use up the link."""
+    throttle(call, ATTEMPTS, token)
     challenge = await _open_link(call, token)
     customer = None
     if challenge is not None and challenge.subject_id is not None:
@@ -156,14 +156,14 @@ async def impersonate_by_page(call: Call, request: RawRequest) -> HttpResponse:
         challenge = await challenges.answer_token(call, ImpersonationLink, token, max_tries=LINK_TRIES)
     except CodeInvalid:
         return await _notice(call, EXPIRED, status=401)
+    if challenge.payload.redirect_url not in project.settings.sign_in.redirect_urls:  # It was removed since.
+        return await _notice(call, EXPIRED, status=401)
     acting = await _call_of_creator(call, project, challenge.payload)
     if acting is None:
         return await _notice(call, NOT_PERMITTED, status=403)
     try:
         code = await _begin(acting, project, challenge)
-    except CustomerBanned:
-        return await _notice(call, BANNED, status=409)
-    except (CodeInvalid, CustomerMissing):
+    except (CodeInvalid, CustomerMissing, CustomerBanned):  # A ban has ended the link.
         return await _notice(call, EXPIRED, status=401)
     link = challenge.payload
     parameters = {"code": code, **({"state": link.state} if link.state else {}), "impersonation": "true"}

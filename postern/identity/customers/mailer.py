@@ -114,14 +114,19 @@ async def enqueue_security_mail(
     """
     # A publishable TEST key is public: it must not keep a security notice from the customer.
     test = is_trusted_test(call.caller) if kind in SECURITY_MAILS else call.caller.environment == "TEST"
+    # An app's server that sends a customer's access token has another address than the customer, and is no browser.
+    is_visitor = call.origin.is_visitor and (
+        call.caller.kind != "customer" or known_device(call.origin.user_agent) is not None
+    )
+    names_source = kind in ASKED_FOR and is_visitor
     content = SealedMail(
         kind=kind,
         to=to,
         values=values,
         test=test,
         language=language_for(call, language, notice=kind in SECURITY_MAILS),
-        ip=call.origin.ip if kind in ASKED_FOR else "",
-        user_agent=call.origin.user_agent[:AGENT_CHARACTERS] if kind in ASKED_FOR else "",
+        ip=call.origin.ip if names_source else "",
+        user_agent=call.origin.user_agent[:AGENT_CHARACTERS] if names_source else "",
     )
     mail_id = new_id()
     await store.insert_mail(

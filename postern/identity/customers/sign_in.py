@@ -384,9 +384,6 @@ async def complete_sign_in(
         return CustomerSignInResult(
             mfa_required=True, mfa_enrollment_required=True, mfa_token=token, mfa_methods=["TOTP"]
         )
-    if customer.language is None and (language := asked_language(call)) is not None:
-        customer = await store.set_profile(tx, replace(customer, language=language), now=call.now)
-        await events.record(tx, call, "customer.updated", customer.id, changed=["language"])
     lifetime, idle = session_limits(required)
     if lifetime is not None:
         latest_end = Moment.of(call.now + lifetime)
@@ -401,6 +398,11 @@ async def complete_sign_in(
         sso_organization_id=context.sso_organization_id,
         succeeded=succeeded,
     )
+    is_new_device = session.has_sessions and not session.has_user_agent
+    # Who signs in on a new device may be a stranger, who does not decide in which language the customer is told.
+    if customer.language is None and not is_new_device and (language := asked_language(call)) is not None:
+        customer = await store.set_profile(tx, replace(customer, language=language), now=call.now)
+        await events.record(tx, call, "customer.updated", customer.id, changed=["language"])
     event = events.make_event_by(
         rules.caller_for(call, customer.id),
         call.project_id,
@@ -415,7 +417,7 @@ async def complete_sign_in(
     )
     has_reactions = await events.record_all(tx, [event])
     signed_in = await issue_first_tokens(tx, call, session, customer, choose_again=has_reactions)
-    if session.has_sessions and not session.has_user_agent:
+    if is_new_device:
         await _alert(tx, call, project, customer, session.id)
     return signed_in
 

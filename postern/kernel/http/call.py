@@ -132,6 +132,9 @@ class Origin:
     language: str = ""
     """The language that the person chose, or the languages that a client asks for: `lang` or `ui_locales` of the query,
     as sent."""
+    is_visitor: bool = True
+    """Whether address and user agent are those of the visitor, as far as this is known: not for a request of a
+    project's server that does not name them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,6 +250,7 @@ def _visitor_origin(headers: Mapping[str, str], origin: Origin) -> Origin:
         origin,
         ip=origin.ip if address is None else address,
         user_agent=origin.user_agent if agent is None else agent[:MAX_AGENT_CHARACTERS],
+        is_visitor=address is not None,
     )
 
 
