@@ -4775,10 +4775,11 @@ export interface CustomersApi {
    * Begin a session as a customer, for at most an hour
    *
    * The tokens have the claim `act` with who acts, so that your app can show a banner and refuse what it likes. In
-   * Postern, such a session can read the account and change the name; whatever concerns passwords, second factors,
-   * passkeys, addresses, linked accounts, sessions, memberships or deletion is 403 `impersonation_not_allowed`. The
-   * customer sees the session, with the reason, in the list of sessions, can end it, and gets the notice `IMPERSONATED`
-   * by mail unless the project has switched it off. Start and end are in the audit log and in the events.
+   * Postern, such a session can read the account and change name and language; whatever concerns passwords, second
+   * factors, passkeys, addresses, linked accounts, sessions, memberships or deletion is 403
+   * `impersonation_not_allowed`. The customer sees the session, with the reason, in the list of sessions, can end it,
+   * and gets the notice `IMPERSONATED` by mail unless the project has switched it off. Start and end are in the audit
+   * log and in the events.
    *
    * Permission: `customers:impersonate`.
    *
@@ -5788,7 +5789,7 @@ export interface PagesApi {
   /**
    * The page of a link that opens the app as a customer
    *
-   * Opening it changes nothing.
+   * Opening it does not use up the link.
    *
    * Problems: `too_many_requests`, `database_away`.
    */
