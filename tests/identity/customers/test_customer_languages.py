@@ -142,6 +142,14 @@ async def test_mails_that_others_cause_are_in_the_stored_language(auth, project)
     assert (await project.client.patch(path, {"language": "zh-Hant"})).json()["language"] == "zh-Hant"
     await project.developer.post(f"{path}/impersonate", body)
     assert "acted in your account" in await subject()
+    assert (await project.client.patch(path, {"language": None})).status_code == 200
+    stranger = auth.at(agent="Another/1.0")
+    assert (
+        await stranger.post(
+            "/sign-in", {"email": address, "password": change["newPassword"]}, **{"accept-language": "ja"}
+        )
+    ).is_success
+    assert (await project.client.get(path)).json()["language"] is None, "a stranger does not decide it"
 
 
 async def test_the_account_page_is_in_the_stored_language_and_changes_it_without_scripts(auth):

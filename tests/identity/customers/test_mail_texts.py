@@ -114,6 +114,22 @@ async def test_the_device_in_a_mail_has_a_name_of_ours_or_none(auth, agent, lang
     assert "{" not in mail["text"]
 
 
+async def test_the_address_of_an_app_server_is_not_that_of_who_asked(auth):
+    address = new_address()
+    tokens = await auth.signed_up(address)
+    server, body = auth.project.client, {"email": address}
+    path = f"/projects/{auth.project.id}/auth/sign-in/code"
+    visitor = {"Postern-Visitor-Address": "198.51.100.4", "Postern-Visitor-Agent": FIREFOX}
+    for headers, source in ((visitor, "from Firefox on Windows, 198.51.100.4."), ({}, "from Unknown device.")):
+        assert (await server.post(path, body, headers=headers)).is_success
+        assert source in (await auth.mails(address))[-1]["text"], headers
+    # With an access token, only a browser shows that the customer has sent the request.
+    for agent, source in (("python-httpx/0.28", "from Unknown device."), (FIREFOX, "from Firefox on Windows, 203.0")):
+        own = auth.at(agent=agent).as_(tokens["accessToken"])
+        assert (await own.post("/step-up/email-code")).is_success
+        assert source in (await auth.mails(address))[-1]["text"], agent
+
+
 async def test_texts_of_a_project_can_say_who_asked(auth, texts):
     await texts.ok(CODE)
     kinds = (await texts.developer.get("/customer-mails")).json()
