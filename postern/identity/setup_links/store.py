@@ -38,7 +38,7 @@ async def lock_link(tx: Transaction, *, project_id: UUID, id: UUID) -> SetupLink
       and link.completed_at is null and link.revoked_at is null and link.expires_at > %(now)s
       and (link.session_id is null or exists (
         select from sessions s
-        where s.project_id = link.project_id and s.id = link.session_id and s.revoked_at is null
+        where s.project_id = %(project_id)s and s.id = link.session_id and s.revoked_at is null
           and s.expires_at > %(now)s and s.idle_expires_at > %(now)s))
 """)
 async def count_open_links(db: Queries, *, project_id: UUID, organization_id: UUID, now: Moment) -> int: ...
