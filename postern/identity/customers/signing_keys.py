@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_der_public_key,
 )
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
+from msgspec.structs import replace
 
 from postern.identity.customers import signing_key_store as store
 from postern.identity.customers.signing_key_store import SigningKey
@@ -120,9 +121,13 @@ async def rotate_signing_keys(call: Call) -> None:
     async with call.db.transaction() as tx:
         # Rotations at the same time must not retire the keys of each other.
         await tx.lock_quota("signing-keys", call.project_id)
+        # Of keys that become active at the same time, the one with the greatest id signs. That must be the one of the
+        # last rotation, which retires the others.
+        key = replace(key, id=new_id())
         await store.insert_key(tx, key)
         await store.retire_keys(tx, project_id=call.project_id, except_id=key.id, retired_at=retired_at)
         if rsa_key is not None:
+            rsa_key = replace(rsa_key, id=new_id())
             await store.insert_rsa_key(tx, rsa_key)
             await store.retire_rsa_keys(tx, project_id=call.project_id, except_id=rsa_key.id, retired_at=retired_at)
         await audit.record(tx, call, "signing_key.rotated", "SigningKey", key.id)
