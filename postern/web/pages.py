@@ -112,6 +112,14 @@ def page(
     return HttpResponse(html, media_type="text/html", status=status, headers={**standard, **(headers or {})})
 
 
+def redirect(url: str, *, status: int = 302, cookies: str | None = None) -> HttpResponse:
+    """A redirect of a browser that caches do not store, and that does not pass on its URL as Referer."""
+    headers = {"Location": url, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+    if cookies is not None:
+        headers["Set-Cookie"] = cookies
+    return HttpResponse(b"", media_type="text/html", status=status, headers=headers)
+
+
 def _translated(language: str, value: Any) -> Any:
     """`value` with each Text in it, also in lists and dictionaries, in `language`."""
     if isinstance(value, Text):

@@ -46,7 +46,8 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
 async def branded_error_page(request: RawRequest, shown: ShownError) -> HttpResponse | None:
     """The page of a problem on a page of a project; None if the project cannot be read, or too many pages fail."""
     path = request.scope["path"]
-    match = PROJECT_PATH.match(path) or CONNECTION_PATH.match(path)
+    connection = CONNECTION_PATH.match(path)
+    match = connection or PROJECT_PATH.match(path)
     if match is None or shown.status == UNAVAILABLE_STATUS:
         return None
     try:
@@ -66,7 +67,7 @@ async def branded_error_page(request: RawRequest, shown: ShownError) -> HttpResp
         world.limiter.take(ERROR_PAGES, network_of(call.origin.ip))
         world.limiter.take(ERROR_PAGES, str(shown_id))
         project_id: UUID | None = shown_id
-        if path.startswith("/sso/"):
+        if connection is not None:
             project_id = await world.hooks.project_of_connection(world.db, shown_id)
         if project_id is None:
             return None

@@ -36,8 +36,8 @@ from postern.protocols.oidc.authorization import authorization_url
 from postern.security import challenges
 from postern.security.attempts import throttle
 from postern.security.challenges import LINK_TRIES, Challenge, CodeInvalid
-from postern.web.languages import counted_text, text
-from postern.web.pages import read_form
+from postern.web.languages import Text, counted_text, text
+from postern.web.pages import read_form, redirect
 
 PERMISSION = "customers:impersonate"
 PAGE = "act-as"
@@ -152,27 +152,21 @@ async def impersonate_by_page(call: Call, request: RawRequest) -> HttpResponse:
     token = (await read_form(request)).get("token", "")
     throttle(call, ATTEMPTS, token)
     project = await project_of_call(call)
-    try:
-        challenge = await challenges.answer_token(call, ImpersonationLink, token, max_tries=LINK_TRIES)
-    except CodeInvalid:
+    challenge = await _open_link(call, token)
+    if challenge is None:
         return await _notice(call, EXPIRED, status=401)
-    if challenge.payload.redirect_url not in project.settings.sign_in.redirect_urls:  # It was removed since.
+    link = challenge.payload
+    if link.redirect_url not in project.settings.sign_in.redirect_urls:  # It was removed since.
         return await _notice(call, EXPIRED, status=401)
-    acting = await _call_of_creator(call, project, challenge.payload)
+    acting = await _call_of_creator(call, project, link)
     if acting is None:
         return await _notice(call, NOT_PERMITTED, status=403)
     try:
         code = await _begin(acting, project, challenge)
     except (CodeInvalid, CustomerMissing, CustomerBanned):  # A ban has ended the link.
         return await _notice(call, EXPIRED, status=401)
-    link = challenge.payload
     parameters = {"code": code, **({"state": link.state} if link.state else {}), "impersonation": "true"}
-    headers = {
-        "Location": authorization_url(link.redirect_url, **parameters),
-        "Cache-Control": "no-store",
-        "Referrer-Policy": "no-referrer",
-    }
-    return HttpResponse(b"", media_type="text/html", status=303, headers=headers)
+    return redirect(authorization_url(link.redirect_url, **parameters), status=303)
 
 
 async def _begin(acting: Call, project: Project, challenge: Challenge[ImpersonationLink]) -> str:
@@ -214,5 +208,5 @@ async def _open_link(call: Call, token: str) -> Challenge[ImpersonationLink] | N
         return None
 
 
-async def _notice(call: Call, message: object, *, status: int = 200) -> HttpResponse:
+async def _notice(call: Call, message: Text, *, status: int = 200) -> HttpResponse:
     return await pages.hosted_page(call, "notice.html", None, status=status, heading=HEADING, message=message)

@@ -72,7 +72,7 @@ from postern.web.languages import (
     text,
 )
 from postern.web.page_texts import texts_in
-from postern.web.pages import SCRIPT_SOURCES, page, read_form
+from postern.web.pages import SCRIPT_SOURCES, page, read_form, redirect
 from postern.web.problem_texts import text_of
 from postern.web.qr import qr_code
 from postern.web.themes import style_of, theme_of
@@ -706,12 +706,7 @@ async def _return_to_app(call: Call, flow: HostedFlow, customer_id: UUID, sessio
     chosen = chosen_language(call.origin)
     if chosen and flow.redirect_url in (rules.provider_return_url(call), rules.account_return_url(call)):
         parameters["lang"] = chosen  # These are pages of this server, which has them in this language, too.
-    headers = {
-        "Location": authorization_url(flow.redirect_url, **parameters),
-        "Cache-Control": "no-store",
-        "Referrer-Policy": "no-referrer",
-    }
-    return HttpResponse(b"", media_type="text/html", status=303, headers=headers)
+    return redirect(authorization_url(flow.redirect_url, **parameters), status=303)
 
 
 async def _page_session(call: Call, form: dict[str, str]) -> tuple[Challenge[PasskeyPage], Call]:

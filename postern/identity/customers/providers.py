@@ -103,6 +103,7 @@ from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.secrets import new_token
 from postern.security.sessions import is_trusted_test
 from postern.web.languages import chosen_language
+from postern.web.pages import redirect
 
 OnNewSubject = Literal["REFUSE", "HOLD"]
 RESERVED_KEYS = frozenset(("PASSWORD", "EMAIL_CODE", "PASSKEY", *SSO_PROVIDERS))
@@ -373,8 +374,8 @@ async def start_provider(
     if row.kind == "APPLE":
         parameters["response_mode"] = "form_post"
     parameters |= _strength_parameters(row)
-    return _redirect(
-        authorization_url(endpoint, **parameters), cookie=_cookie(call, token, cookie_value, PROVIDER_LIFE.seconds)
+    return redirect(
+        authorization_url(endpoint, **parameters), cookies=_cookie(call, token, cookie_value, PROVIDER_LIFE.seconds)
     )
 
 
@@ -433,7 +434,7 @@ async def provider_callback(
             parameters["lang"] = flow.language
         if flow.asks_factor:
             parameters["factor"] = "ask"
-    return _redirect(authorization_url(url, **parameters), cookie=_cookie(call, state, "", 0))
+    return redirect(authorization_url(url, **parameters), cookies=_cookie(call, state, "", 0))
 
 
 @post(
@@ -460,7 +461,7 @@ async def provider_callback_by_form(call: Call, request: RawRequest) -> HttpResp
     parameters = {name: str(form[name]) for name in ("state", "code", "error", "iss") if form.get(name)}
     if name := _name_from_apple(str(form.get("user") or "")):
         parameters["userName"] = name
-    return _redirect(f"{callback_url(call)}?{urlencode(parameters)}", status=303)
+    return redirect(f"{callback_url(call)}?{urlencode(parameters)}", status=303)
 
 
 @post(
@@ -834,13 +835,6 @@ def _is_trusted(row: ProviderRow, issuer: str, email: str) -> bool:
     assert any address.
     """
     return issuer == row.issuer and email.rpartition("@")[2].lower() in (row.options.get("trustedEmailDomains") or [])
-
-
-def _redirect(url: str, *, cookie: str | None = None, status: int = 302) -> HttpResponse:
-    headers = {"Location": url, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
-    if cookie is not None:
-        headers["Set-Cookie"] = cookie
-    return HttpResponse(b"", media_type="text/html", status=status, headers=headers)
 
 
 def _cookie(call: Call, token: str, value: str, seconds: int) -> str:

@@ -32,7 +32,6 @@ from postern.identity.oauth.browsers import (
     forget_request,
     is_same_browser,
     oauth_path,
-    redirect,
     renew_session,
     request_cookie,
     session_cookie,
@@ -84,7 +83,7 @@ from postern.security import challenges, session_store
 from postern.security.challenges import Challenge, CodeInvalid
 from postern.security.secrets import new_token
 from postern.web.languages import Text, chosen_language, match_language, text
-from postern.web.pages import read_form
+from postern.web.pages import read_form, redirect
 from postern.web.problem_texts import text_of
 
 HTML = ("text/html",)

@@ -27,6 +27,7 @@ from postern.platform.events import operations as events
 from postern.protocols.oidc.authorization import authorization_url
 from postern.security import session_store
 from postern.web.languages import text
+from postern.web.pages import redirect
 
 SESSION_COOKIE = "postern-oauth-"
 """Prefix of the names of the cookies with the session of a browser."""
@@ -170,14 +171,6 @@ async def client_response(
         )
     url = authorization_url(target.redirect_uri, **parameters)
     return redirect(url, status=303 if after_form else 302, cookies=cookies)
-
-
-def redirect(url: str, *, status: int = 302, cookies: str | None = None) -> HttpResponse:
-    """A redirect that caches do not store, and that does not pass on its URL as Referer."""
-    headers = {"Location": url, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
-    if cookies is not None:
-        headers["Set-Cookie"] = cookies
-    return HttpResponse(b"", media_type="text/html", status=status, headers=headers)
 
 
 async def error_page(call: Call, error: OAuthError) -> HttpResponse:

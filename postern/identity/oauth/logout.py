@@ -17,7 +17,6 @@ from postern.identity.oauth.browsers import (
     error_page,
     forget_session,
     oauth_path,
-    redirect,
 )
 from postern.identity.oauth.errors import PAGE_ERRORS, OAuthError
 from postern.identity.oauth.model import ClientRow, SignedInCustomer
@@ -32,7 +31,7 @@ from postern.kernel.values import NO_ID, as_id
 from postern.messaging.certificates.pages_domains import pages_url
 from postern.protocols.oidc.authorization import authorization_url
 from postern.web.languages import text
-from postern.web.pages import read_form
+from postern.web.pages import read_form, redirect
 
 HTML = ("text/html",)
 BODY_LIMIT = 16_384

@@ -16,7 +16,7 @@ from postern.identity.oauth.authorization import (
     sign_in_url,
     stored_request,
 )
-from postern.identity.oauth.browsers import browser_session, customer_call, error_page, redirect
+from postern.identity.oauth.browsers import browser_session, customer_call, error_page
 from postern.identity.oauth.errors import PAGE_ERRORS, OAuthError
 from postern.identity.oauth.model import SignedInCustomer
 from postern.identity.oauth.step_up_pages import step_up_page
@@ -26,7 +26,7 @@ from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.security.challenges import CodeInvalid
 from postern.security.passkeys import PasskeyOptions, PasskeySignIn
-from postern.web.pages import read_form
+from postern.web.pages import read_form, redirect
 
 BODY_LIMIT = 65_536
 FIELDS = {

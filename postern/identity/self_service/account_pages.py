@@ -22,7 +22,6 @@ from postern.identity.oauth.browsers import (
     browser_session,
     end_session,
     forget_session,
-    redirect,
     session_cookie,
 )
 from postern.identity.organizations import members
@@ -51,6 +50,7 @@ from postern.protocols.oidc.authorization import code_challenge
 from postern.security import second_factor
 from postern.security.challenges import CodeInvalid
 from postern.web.languages import LANGUAGES, match_language, text
+from postern.web.pages import redirect
 
 DONE = {
     "name": text("Your name was changed."),

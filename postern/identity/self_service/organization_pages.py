@@ -12,7 +12,6 @@ from postern.identity.customers.sessions import require_fresh
 from postern.identity.customers.sign_in import project_of_call
 from postern.identity.entitlements import features, plans
 from postern.identity.entitlements import operations as entitlements
-from postern.identity.oauth.browsers import redirect
 from postern.identity.organizations import domains, invitations, members
 from postern.identity.organizations.model import (
     NewOrganizationDomain,
@@ -49,13 +48,13 @@ from postern.identity.self_service.visits import (
     show,
     submit,
 )
-from postern.identity.setup_links.holder import link_of_browser, open_link
-from postern.identity.setup_links.operations import create_link_of_member
+from postern.identity.setup_links.holder import begin_setup
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.web.languages import counted_text, text
+from postern.web.pages import redirect
 
 PEOPLE_SHOWN = 25
 """Members on one page."""
@@ -483,11 +482,7 @@ async def begin_setup_by_page(call: Call, request: RawRequest, organization_id: 
             raise MemberNotPermitted
         async with visit.call.db.transaction() as tx:
             await require_fresh(tx, visit.call)
-        session_id, browser_cookie = visit.session.session_id, None
-        link_id = await link_of_browser(visit.call, request, organization_id, session_id)
-        if link_id is None:
-            token = await create_link_of_member(visit.call, organization_id, session_id)
-            link_id, browser_cookie = await open_link(visit.call, request, token)
+        link_id, browser_cookie = await begin_setup(visit.call, request, organization_id, visit.session.session_id)
         # The setup does not know the customer, so the URL has the language.
         url = page_url(replace_language(visit.call), f"setup/{link_id}", "", lang=visit.language)
         return redirect(url, status=303, cookies=browser_cookie)

@@ -22,7 +22,7 @@ from postern.identity.customers.pages import FORM_LIMIT, HTML, hosted_page
 from postern.identity.customers.rules import account_return_url, require_redirect
 from postern.identity.customers.sessions import call_of_customer
 from postern.identity.customers.sign_in import project_of_call
-from postern.identity.oauth.browsers import NO_EFFECT, browser_session, customer_call, redirect, renew_session
+from postern.identity.oauth.browsers import NO_EFFECT, browser_session, customer_call, renew_session
 from postern.identity.oauth.model import SignedInCustomer
 from postern.identity.oauth.tokens import meets_requirements
 from postern.identity.self_service.forms import FormValues
@@ -36,7 +36,7 @@ from postern.kernel.values import Record
 from postern.protocols.oidc.authorization import code_challenge
 from postern.security.secrets import new_token
 from postern.web.languages import Text, chosen_language, format_moment, language_of, match_language, text
-from postern.web.pages import read_form
+from postern.web.pages import read_form, redirect
 from postern.web.problem_texts import text_of
 
 P = ParamSpec("P")

@@ -40,7 +40,7 @@ from postern.identity.setup_links.model import (
     SetupTestMissing,
     Step,
 )
-from postern.identity.setup_links.operations import token_hash
+from postern.identity.setup_links.operations import create_link_of_member, token_hash
 from postern.identity.sso import operations as sso
 from postern.identity.sso.model import (
     NewSsoConnection,
@@ -132,12 +132,20 @@ async def open_link(call: Call, request: RawRequest, token: str) -> tuple[UUID, 
     return row.id, cookie(call.world.settings, name, value, path=path, seconds=seconds, same_site="Strict")
 
 
-async def link_of_browser(call: Call, request: RawRequest, organization_id: UUID, session_id: UUID) -> UUID | None:
-    """The id of the open link of a member's session that this browser has opened; None if there is none."""
+async def begin_setup(
+    call: Call, request: RawRequest, organization_id: UUID, session_id: UUID
+) -> tuple[UUID, str | None]:
+    """Go on with the open link of an OWNER's session if this browser has opened it, or else create one for it. Returns
+    the id of the link, and the cookie to set. The caller checks the session.
+
+    Raises the problems of `create_link_of_member` and `open_link`.
+    """
     row = await store.open_link_of_session(
         call.db, project_id=call.project_id, organization_id=organization_id, session_id=session_id, now=call.now
     )
-    return row.id if row is not None and _is_same_browser(call, request, row) else None
+    if row is not None and _is_same_browser(call, request, row):
+        return row.id, None
+    return await open_link(call, request, await create_link_of_member(call, organization_id, session_id))
 
 
 async def require_holder(call: Call, request: RawRequest, link_id: UUID) -> Holder:

@@ -32,7 +32,7 @@ from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.web.languages import Text, chosen_language, text
-from postern.web.pages import read_form
+from postern.web.pages import read_form, redirect
 from postern.web.problem_texts import text_of
 
 PAGE = "/projects/{project_id}/auth/pages/setup"
@@ -486,11 +486,4 @@ def _chosen(call: Call) -> dict[str, str]:
 
 def _redirect(call: Call, url: str, *, cookie: str | None = None) -> HttpResponse:
     chosen = _chosen(call)
-    headers = {
-        "Location": f"{url}?{urlencode(chosen)}" if chosen else url,
-        "Cache-Control": "no-store",
-        "Referrer-Policy": "no-referrer",
-    }
-    if cookie is not None:
-        headers["Set-Cookie"] = cookie
-    return HttpResponse(b"", media_type="text/html", status=303, headers=headers)
+    return redirect(f"{url}?{urlencode(chosen)}" if chosen else url, status=303, cookies=cookie)

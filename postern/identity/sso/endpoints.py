@@ -66,6 +66,7 @@ from postern.protocols.saml.response import read_response
 from postern.protocols.saml.trace import SamlRejected, SamlRejectionReason, SsoTraceStep
 from postern.security.secrets import new_token
 from postern.web.languages import Text, text
+from postern.web.pages import redirect
 
 SAML_PATH = "/sso/saml/{conn_id}"
 HTML = ("text/html",)
@@ -459,8 +460,8 @@ async def _redirect_to_provider(
     if row.idp_sso_binding == "POST":
         fields = post_fields(message, field="SAMLRequest", private_key=private_key, certificate=current_key.certificate)
         return await form_post_page(call, text("Signing in"), row.idp_sso_url, fields, cookies=cookie_header)
-    return pages.redirect_to(
-        redirect_url(row.idp_sso_url, message, field="SAMLRequest", private_key=private_key), cookie=cookie_header
+    return redirect(
+        redirect_url(row.idp_sso_url, message, field="SAMLRequest", private_key=private_key), cookies=cookie_header
     )
 
 
@@ -487,12 +488,12 @@ async def _complete_login(
         steps.append(SsoTraceStep(step="sign-on", ok=False, detail=refused.detail))
         await record_trace(call, row.id, "SIGN_ON", steps, reason=refused.reason, detail=refused.detail)
         if request_row and target_url and refused.reason != LoginRefusal.REPLAYED:
-            return pages.redirect_to(with_query(target_url, error=refused.reason.lower(), **parameters), status=303)
+            return redirect(with_query(target_url, error=refused.reason.lower(), **parameters), status=303)
         return await refusal_page(call, refused.reason)
     await record_trace(call, row.id, "SIGN_ON", steps, customer_id=result.customer_id)
     if not request_row:
         parameters["connectionId"] = str(row.id)
-    return pages.redirect_to(with_query(target_url, code=result.code, **parameters), status=303)
+    return redirect(with_query(target_url, code=result.code, **parameters), status=303)
 
 
 async def _test_result_page(

@@ -37,6 +37,7 @@ from postern.protocols.saml.request import (
 )
 from postern.protocols.saml.trace import SamlRejected
 from postern.web.languages import text
+from postern.web.pages import redirect
 
 
 @post(
@@ -182,7 +183,7 @@ async def _send_logout_response(
             relay_state=relay_state,
         )
         return await form_post_page(call, text("Signing out"), destination, fields)
-    return pages.redirect_to(
+    return redirect(
         redirect_url(destination, message, field="SAMLResponse", private_key=private_key, relay_state=relay_state)
     )
 
@@ -217,7 +218,7 @@ async def _handle_logout_response(
         await store.mark_request_answered(tx, project_id=call.project_id, id=request_row.id, now=call.now)
     await record_trace(call, conn_id, "LOGOUT", logout_result.trace)
     if request_row.redirect_url is not None:
-        return pages.redirect_to(request_row.redirect_url, status=303)
+        return redirect(request_row.redirect_url, status=303)
     if not logout_result.success:
         return await pages.message_page(
             call, text("You are signed out here"), text("Your identity provider could not end every session.")

@@ -63,6 +63,7 @@ from postern.protocols.oidc.id_token import (
 from postern.protocols.saml.trace import SsoTraceStep
 from postern.security.secrets import new_token
 from postern.web.languages import text
+from postern.web.pages import redirect
 
 OIDC_PATH = "/sso/oidc/{conn_id}"
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
@@ -155,9 +156,9 @@ async def begin_oidc_sso(
         metadata = await _discover(call, connection.row, Checks())
     except ResponseRefused as refused:
         return await _refused(call, connection, request_row, refused)
-    return pages.redirect_to(
+    return redirect(
         authorization_url(str(metadata["authorization_endpoint"]), **_parameters(call, connection.row, request_row)),
-        cookie=cookie_header,
+        cookies=cookie_header,
     )
 
 
@@ -231,7 +232,7 @@ async def receive_oidc_logout(call: Call, conn_id: UUID, state: OpaqueParameter 
         async with call.db.transaction() as tx:
             await store.mark_request_answered(tx, project_id=call.project_id, id=request_row.id, now=call.now)
         if request_row.redirect_url is not None:
-            return pages.redirect_to(request_row.redirect_url, status=303)
+            return redirect(request_row.redirect_url, status=303)
     return await pages.message_page(call, text("You are signed out"), text("You can close this page."))
 
 
@@ -427,7 +428,7 @@ async def _refused(
     error = refused.reason.lower() if refused.reason == OidcRefusal.ACCESS_DENIED else "provider_error"
     if error == "provider_error":
         parameters["error_description"] = refused.reason
-    return pages.redirect_to(with_query(request_row.redirect_url, error=error, **parameters), status=303)
+    return redirect(with_query(request_row.redirect_url, error=error, **parameters), status=303)
 
 
 def _moment(value: object, default: datetime | None) -> Any:

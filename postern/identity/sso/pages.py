@@ -56,11 +56,3 @@ async def _test_page(
         checks=steps,
         profile=list(profile),
     )
-
-
-def redirect_to(url: str, *, status: int = 302, cookie: str | None = None) -> HttpResponse:
-    """A redirect that caches do not store, and that does not pass on its URL as Referer."""
-    headers = {"Location": url, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
-    if cookie is not None:
-        headers["Set-Cookie"] = cookie
-    return HttpResponse(b"", media_type="text/html", status=status, headers=headers)
