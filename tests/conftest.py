@@ -182,6 +182,9 @@ def in_order(items: Sequence[T], processes: int, key: Callable[[T], str]) -> lis
     return [*ordered, *rest]
 
 
+FINISHED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     worker = getattr(session.config, "workerinput", {}).get("workerid", "main")
     write_exercised(os.environ["POSTERN_TEST_RUN"], worker)
@@ -190,8 +193,13 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     exercised = read_exercised(os.environ["POSTERN_TEST_RUN"])
     if session.config.option.write_contract:
         write_catalogue(exercised, PASSED)
-    elif exitstatus == 0 and not session.config.option.keyword and not any("::" in arg for arg in session.config.args):
-        is_complete = is_complete_run(session.config)
+    elif (
+        exitstatus in FINISHED
+        and not session.config.option.keyword
+        and not any("::" in arg for arg in session.config.args)
+    ):
+        # A failed test may be the only one of an operation, so only the tests that passed are compared then.
+        is_complete = exitstatus == 0 and is_complete_run(session.config)
         errors = catalogue_errors(exercised, PASSED, is_complete=is_complete)
         if errors:
             print("\nRun script/contract to update the list of tests by operation:\n  " + "\n  ".join(errors))
