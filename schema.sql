@@ -1667,6 +1667,15 @@ CREATE TABLE public.organizations (
     CONSTRAINT organizations_status_check CHECK ((status = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text, 'DELETED'::text])))
 );
 
+CREATE TABLE public.page_texts (
+    project_id uuid NOT NULL,
+    language text NOT NULL,
+    id text NOT NULL,
+    english text NOT NULL,
+    text text NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.passkeys (
     project_id uuid CONSTRAINT customer_passkeys_project_id_not_null NOT NULL,
     id uuid CONSTRAINT customer_passkeys_id_not_null NOT NULL,
@@ -2772,6 +2781,9 @@ ALTER TABLE ONLY public.organizations
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_project_id_slug_key UNIQUE (project_id, slug);
 
+ALTER TABLE ONLY public.page_texts
+    ADD CONSTRAINT page_texts_pkey PRIMARY KEY (project_id, language, id);
+
 ALTER TABLE ONLY public.passkeys
     ADD CONSTRAINT passkeys_pkey PRIMARY KEY (project_id, id);
 
@@ -3644,6 +3656,9 @@ ALTER TABLE ONLY public.organization_removals
 
 ALTER TABLE ONLY public.organizations
     ADD CONSTRAINT organizations_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.page_texts
+    ADD CONSTRAINT page_texts_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.passkeys
     ADD CONSTRAINT passkeys_developer_id_fkey FOREIGN KEY (developer_id) REFERENCES public.developers(id) ON DELETE CASCADE;

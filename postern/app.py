@@ -36,6 +36,7 @@ from postern.identity.customers import (
     mail_text_operations,
     merging,
     own_account,
+    page_text_operations,
     passkeys,
     providers,
     remembered_devices,
@@ -190,7 +191,9 @@ OPERATIONS: list[Operation[Any, Any]] = [
     *operations_of(sessions, sign_up, sign_in, terms, credentials, totp),
     *operations_of(passkeys, step_up, remembered_devices, sign_in_hooks),
     *operations_of(impersonation, impersonation_links, sign_in_alerts),
-    *operations_of(providers, linking, identity_requests, customer_pages, mail_text_operations, sso, app_sso),
+    *operations_of(
+        providers, linking, identity_requests, customer_pages, mail_text_operations, page_text_operations, sso, app_sso
+    ),
     *operations_of(addresses, own_account, self_service, own_account_pages, credential_pages),
     *operations_of(organization_pages, sign_in_rules_pages),
     *operations_of(

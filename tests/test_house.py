@@ -593,6 +593,7 @@ CACHED_FUNCTIONS = {
     "protocols/mail/templates/render_process.py": ["_statm"],
     "security/passwords.py": ["common_passwords"],
     "web/languages.py": ["_catalogue"],
+    "web/page_catalogue.py": ["page_messages"],
     "web/public_pages.py": ["problems", "_guide_titles", "_render_guide"],
 }
 """Functions whose results a process may keep, because they depend only on their arguments and on files of Postern."""

@@ -7,10 +7,11 @@ contain markup.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from postern.kernel.http.call import Call, Origin
@@ -42,16 +43,23 @@ Translate = Callable[..., str]
 """Returns the translation of a text, with the keyword arguments in place of its `{name}`."""
 
 
+OwnTexts = Mapping[str, str]
+"""Texts of a project by the English texts that they replace, in one language. They may have the same `{name}`."""
+NO_OWN_TEXTS: OwnTexts = MappingProxyType({})
+_LARGE_NUMBER = 1_000_000
+
+
 class Text(Record):
     """A text for people, in English, which is translated when it is shown. `values` replace its `{name}`."""
 
     text: str
-    values: Mapping[str, str] = {}
+    values: "Mapping[str, str | Sequence[Text]]" = {}
+    """Texts in a value are translated, too, and joined by commas."""
     plural: str = ""
     """The text for numbers other than one; then `values` has the number as `count`."""
 
 
-def text(english: str, /, **values: str) -> Text:
+def text(english: str, /, **values: str | Sequence[Text]) -> Text:
     """A text with values. The catalogues contain each `english` that is given here."""
     return Text(text=english, values=values)
 
@@ -94,24 +102,57 @@ def asked_language(call: Call) -> str | None:
     return chosen_language(call.origin) or match_language(call.origin.accept_language)
 
 
-def translator(language: str) -> Translate:
-    """The function `_` of templates: it translates a text into `language` and inserts its values."""
+def translator(language: str, own: OwnTexts = NO_OWN_TEXTS) -> Translate:
+    """The function `_` of templates: it translates a text into `language` and inserts its values. A text in `own`
+    replaces the translation."""
     catalogue = _catalogue(language)
 
     def translate(english: str, /, **values: Any) -> str:
-        return insert_values(catalogue.gettext(english) if english else "", values)
+        return insert_values((own.get(english) or catalogue.gettext(english)) if english else "", values)
 
     return translate
 
 
-def translated(language: str, shown: Text) -> str:
-    """A text in `language`, with its values."""
-    catalogue = _catalogue(language)
+def translated(language: str, shown: Text, own: OwnTexts = NO_OWN_TEXTS) -> str:
+    """A text in `language`, with its values. A text in `own` replaces the translation."""
     if shown.plural:
-        template = catalogue.ngettext(shown.text, shown.plural, int(shown.values["count"]))
+        english, template = _plural_form(language, shown.text, shown.plural, int(str(shown.values["count"])))
     else:
-        template = catalogue.gettext(shown.text)
-    return insert_values(template, shown.values)
+        english, template = shown.text, _catalogue(language).gettext(shown.text)
+    values = {
+        name: value if isinstance(value, str) else ", ".join(translated(language, part, own) for part in value)
+        for name, value in shown.values.items()
+    }
+    return insert_values(own.get(english) or template, values)
+
+
+def built_in_texts(language: str, english: str, plural: str = "") -> dict[str, str]:
+    """A text in `language`, without values, by its English text; with `plural`, the text for one and that for more.
+
+    Languages without a form for the number one, such as Japanese, have only that for more.
+    """
+    if plural:
+        return dict(_plural_form(language, english, plural, count) for count in (1, _LARGE_NUMBER))
+    return {english: _catalogue(language).gettext(english)}
+
+
+def placeholders_of(template: str) -> list[str]:
+    """The names of the values of a text, in their order."""
+    return list(dict.fromkeys(_PLACEHOLDER.findall(template)))
+
+
+def _plural_form(language: str, singular: str, plural: str, count: int) -> tuple[str, str]:
+    """The text for a number: in English, as the key of an own text, and in `language`."""
+    # Languages with one form have that of all large numbers.
+    english = plural if _form_of(language, count) == _form_of(language, _LARGE_NUMBER) else singular
+    return english, _catalogue(language).ngettext(singular, plural, count)
+
+
+def _form_of(language: str, count: int) -> int:
+    """The number of the plural form that a language has for a number, as in the header of its catalogue."""
+    catalogue = _catalogue(language)
+    rule: Callable[[int], int] | None = getattr(catalogue, "plural", None)
+    return rule(count) if rule is not None else int(count != 1)
 
 
 def insert_values(template: str, values: Mapping[str, Any]) -> str:

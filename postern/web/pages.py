@@ -19,7 +19,15 @@ from postern.kernel.http.operation import FORM, RawRequest
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid
 from postern.kernel.http.responses import AwaitedResponse, HttpResponse, error_response
 from postern.kernel.values import Record, timestamp
-from postern.web.languages import DEFAULT_LANGUAGE, Text, match_language, translated, translator
+from postern.web.languages import (
+    DEFAULT_LANGUAGE,
+    NO_OWN_TEXTS,
+    OwnTexts,
+    Text,
+    match_language,
+    translated,
+    translator,
+)
 from postern.web.problem_texts import FAILED, text_of_code
 
 FOLDER = Path(__file__).parent / "templates"
@@ -89,18 +97,20 @@ def page(
     policy: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
     language: str | None = None,
+    own_texts: OwnTexts = NO_OWN_TEXTS,
     **values: Any,
 ) -> HttpResponse:
     """Render the template with `values`; a variable of the template that is missing raises TemplateError.
 
     `policy` adds sources to the Content-Security-Policy, by directive. The layout shows the value `error` above the
     content, and the value `site` in the window title. `language` is one of LANGUAGES for a page that is translated:
-    its template translates by the function `_`, and values that are a `Text` are translated here.
+    its template translates by the function `_`, and values that are a `Text` are translated here. `own_texts` are the
+    texts of the project in this language.
     """
     written_in = language or DEFAULT_LANGUAGE
     standard_values = {"title": title, "site": "Postern", "error": "", "language": written_in}
-    shown = {name: _translated(written_in, value) for name, value in {**standard_values, **values}.items()}
-    html = TEMPLATES.render_template(template, **{"_": translator(written_in), **shown})
+    shown = {name: _translated(written_in, own_texts, value) for name, value in {**standard_values, **values}.items()}
+    html = TEMPLATES.render_template(template, **{"_": translator(written_in, own_texts), **shown})
     standard = {
         **({"Content-Language": language, "Vary": "Accept-Language"} if language is not None else {}),
         "Content-Security-Policy": content_security_policy(policy or {}),
@@ -120,14 +130,14 @@ def redirect(url: str, *, status: int = 302, cookies: str | None = None) -> Http
     return HttpResponse(b"", media_type="text/html", status=status, headers=headers)
 
 
-def _translated(language: str, value: Any) -> Any:
+def _translated(language: str, own_texts: OwnTexts, value: Any) -> Any:
     """`value` with each Text in it, also in lists and dictionaries, in `language`."""
     if isinstance(value, Text):
-        return translated(language, value)
+        return translated(language, value, own_texts)
     if isinstance(value, list):
-        return [_translated(language, item) for item in value]
+        return [_translated(language, own_texts, item) for item in value]
     if isinstance(value, dict):
-        return {name: _translated(language, item) for name, item in value.items()}
+        return {name: _translated(language, own_texts, item) for name, item in value.items()}
     return value
 
 

@@ -23,7 +23,18 @@ from postern.web.languages import (
 )
 from postern.web.mails import render_mail
 from postern.web.pages import FOLDER as TEMPLATES
-from tests.translations import CUSTOMER_MAILS, CUSTOMER_TEMPLATES, catalogue, program_texts, updated
+from tests.translations import (
+    CUSTOMER_MAILS,
+    CUSTOMER_TEMPLATES,
+    MODULES_OF_MAILS,
+    PAGE_CATALOGUE,
+    PAGES_BY_MODULE,
+    catalogue,
+    modules_with_texts,
+    page_catalogue,
+    program_texts,
+    updated,
+)
 from tests.web.test_mails import MAILS, VALUES, used_values
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -39,6 +50,12 @@ def test_the_settings_offer_every_language():
 def test_a_catalogue_has_exactly_the_texts_of_the_program(language):
     """If this fails, run `script/translations` and translate what it has added."""
     assert (FOLDER / f"{language}.po").read_bytes() == updated(language)
+
+
+def test_the_list_of_the_texts_of_pages_is_complete():
+    """If this fails, say in tests/translations.py where the texts are shown, and run `script/translations`."""
+    assert modules_with_texts() == {*PAGES_BY_MODULE, *MODULES_OF_MAILS}
+    assert PAGE_CATALOGUE.read_text("utf-8") == page_catalogue()
 
 
 @pytest.mark.parametrize("language", OTHERS)

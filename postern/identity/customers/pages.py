@@ -18,6 +18,7 @@ import msgspec
 from postern.identity.customers import (
     credentials,
     mailer,
+    page_text_store,
     passkeys,
     provider_store,
     requirement_store,
@@ -808,8 +809,10 @@ async def hosted_page(
     if target:
         # Browsers check the redirect after a form against `form-action`, too.
         content_security = {**content_security, "form-action": _source(target)}
+    own_texts = await page_text_store.own_texts(call.db, project_id=call.project_id, language=language)
     return page(
         f"hosted/{template}",
+        own_texts={row.english: row.text for row in own_texts},
         status=status,
         policy={**content_security, **(policy or {})},
         language=language,

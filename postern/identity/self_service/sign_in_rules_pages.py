@@ -25,7 +25,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import Invalid, Problem
 from postern.kernel.http.responses import HttpResponse
-from postern.web.languages import Text, counted_text, text, translated
+from postern.web.languages import Text, counted_text, text
 
 LIST_SHOWN = 100
 """Connections on the page."""
@@ -60,11 +60,7 @@ async def sign_in_values(visit: Visit, authority: Authority) -> dict[str, Any]:
     rules = [
         *([text("Everybody must use the company sign-in.")] if organization.require_sso else []),
         *([text("Everybody must use a second factor.")] if organization.require_mfa else []),
-        *(
-            [text("Allowed: {methods}", methods=", ".join(translated(visit.language, METHODS[key]) for key in methods))]
-            if methods is not None
-            else []
-        ),
+        *([text("Allowed: {methods}", methods=[METHODS[key] for key in methods])] if methods is not None else []),
         *([text("Sessions end after {count} minutes.", count=str(lifetime))] if lifetime is not None else []),
         *([text("Sessions end after {count} minutes without use.", count=str(idle))] if idle is not None else []),
     ]
