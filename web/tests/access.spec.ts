@@ -119,6 +119,51 @@ test("the host name of the pages shows what it still needs", async ({ signedIn: 
   await expect(state.getByRole("status")).toHaveText("Links have this name.");
 });
 
+test.describe("texts of pages", () => {
+  test.use({ tolerated: /status of 400/ });
+
+  test("are found, replaced in one language, refused with a reason, and reset", async ({ signedIn: page }) => {
+    const { client, path } = await newProject(unique("Texts"));
+    await page.goto(path("texts"));
+    await page.getByLabel("Shown").selectOption("INVITATION");
+    await expect(page.getByRole("button", { name: "Edit: Accept the invitation" })).toBeVisible();
+    await page.getByLabel("Language of the texts").selectOption("de");
+    await page.getByLabel("Search texts").fill("annehmen EINLADUNG");
+    await expect(page.getByText("Number of texts: 1")).toBeVisible();
+    await page.getByRole("button", { name: "Edit: Einladung annehmen" }).click();
+    const dialog = page.getByRole("dialog");
+    await expect(dialog.getByText("Accept the invitation")).toBeVisible();
+    await dialog.getByLabel("Your text, German").fill("{app} beitreten");
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await expect(dialog.getByRole("textbox")).toHaveAttribute("aria-invalid", "true");
+    await expect(dialog.getByRole("alert")).toContainText("This text has no value `{app}`");
+    await expectAccessible(page);
+    await dialog.getByRole("textbox").fill(`Team beitreten ${ATTACK}`);
+    await dialog.getByRole("button", { name: "Save changes" }).click();
+    await expect(page.getByText("The text is saved")).toBeVisible();
+    await expect(page.getByText(`Team beitreten ${ATTACK}`)).toBeVisible();
+    await expect(page.getByText("Built-in: Einladung annehmen")).toBeVisible();
+    expect((await client.pageTexts.list("de", { changed: true })).map(({ text }) => text)).toEqual([
+      `Team beitreten ${ATTACK}`,
+    ]);
+
+    await page.getByLabel("Search texts").fill("");
+    await page.getByLabel("Shown").selectOption({ label: "Changed by you (1)" });
+    await expect(page.getByText("Number of texts: 1")).toBeVisible();
+    await page.getByRole("button", { name: /^Edit: Team beitreten/ }).click();
+    await dialog.getByRole("button", { name: "Use the built-in text" }).click();
+    await expect(page.getByRole("heading", { name: "No texts" })).toBeVisible();
+    expect(await client.pageTexts.list("de", { changed: true })).toEqual([]);
+    await page.getByLabel("Shown").selectOption("");
+    await page.getByRole("button", { name: "Show 50 more" }).click();
+    await expectHolds(page, "access texts");
+    await asViewer(page);
+    await page.reload();
+    await expect(page.getByText("Einladung annehmen").first()).toBeVisible();
+    await expect(page.getByRole("button", { name: /^Edit: / })).toHaveCount(0);
+  });
+});
+
 test("providers are added, changed without showing the secret, and deleted", async ({ signedIn: page }) => {
   const { id, client, path } = await newProject(unique("Providers"));
   await page.goto(path("providers"));

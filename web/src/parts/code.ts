@@ -4,7 +4,7 @@ import type { ApiRequest } from "./request.ts";
 
 /** Query parameters that are not text in the clients. Lists stand in the URL with commas. */
 export const NUMBERS = ["limit", "page", "days", "countLimit"];
-export const BOOLEANS = ["active", "force", "hosted", "unsubscribed"];
+export const BOOLEANS = ["active", "changed", "force", "hosted", "unsubscribed"];
 export const LISTS = ["event", "include", "recipients"];
 /** The methods whose `status` is a list; that of others is one value. */
 export const STATUS_LISTS = [

@@ -16,6 +16,7 @@ import { Providers } from "./Providers";
 import { Roles } from "./Roles";
 import { TABS, type Tab } from "./routes";
 import { SignIn } from "./SignIn";
+import { Texts } from "./Texts";
 import { Why } from "./Why";
 
 const page = getRouteApi("/session/projects/$projectId/access");
@@ -24,6 +25,7 @@ const WORDS: Record<Tab | "signIn", () => string> = {
   signIn: m.access_tab_sign_in,
   providers: m.access_tab_providers,
   pages: m.access_tab_pages,
+  texts: m.access_pagetexts,
   mails: m.access_mailtexts,
   apps: m.access_tab_apps,
   hooks: m.access_tab_hooks,
@@ -37,6 +39,7 @@ const LEADS: Record<Tab | "signIn", () => string> = {
   signIn: m.access_lead_sign_in,
   providers: m.access_lead_providers,
   pages: m.access_lead_pages,
+  texts: m.access_lead_pagetexts,
   mails: m.access_lead_mailtexts,
   apps: m.access_lead_apps,
   hooks: m.access_lead_hooks,
@@ -50,6 +53,7 @@ const PARTS: Record<Tab | "signIn", () => React.ReactNode> = {
   signIn: SignIn,
   providers: Providers,
   pages: Pages,
+  texts: Texts,
   mails: Mails,
   apps: Apps,
   hooks: Hooks,
@@ -62,13 +66,14 @@ const PARTS: Record<Tab | "signIn", () => React.ReactNode> = {
 /** How customers sign in, what they may do, and what their organizations can use. */
 export function Access() {
   const projectId = useProjectId();
-  const { tab, customer, can, in: place } = page.useSearch();
+  const { tab, customer, can, in: place, lang = "en" } = page.useSearch();
   const current = tab ?? "signIn";
   const root = `/projects/${projectId}`;
   const requests: Record<Tab | "signIn", ApiRequest> = {
     signIn: { method: "GET", path: root },
     providers: { method: "GET", path: `${root}/auth/providers` },
     pages: { method: "GET", path: root },
+    texts: { method: "GET", path: `${root}/page-texts/${lang}` },
     mails: { method: "GET", path: `${root}/customer-mails` },
     apps: { method: "GET", path: `${root}/oauth-clients` },
     hooks: { method: "GET", path: `${root}/sign-in-hooks` },

@@ -3,8 +3,8 @@ import { text } from "../../parts/search";
 import { projectRoute } from "../../routes";
 import type { Environment } from "./apps";
 
-export type Tab = "providers" | "pages" | "mails" | "apps" | "hooks" | "roles" | "why" | "plans" | "keys";
-export const TABS: Tab[] = ["providers", "pages", "mails", "apps", "hooks", "roles", "why", "plans", "keys"];
+export type Tab = "providers" | "pages" | "texts" | "mails" | "apps" | "hooks" | "roles" | "why" | "plans" | "keys";
+export const TABS: Tab[] = ["providers", "pages", "texts", "mails", "apps", "hooks", "roles", "why", "plans", "keys"];
 export type HostedPage = "sign-in" | "sign-up" | "forgot";
 export const HOSTED_PAGES: HostedPage[] = ["sign-in", "sign-up", "forgot"];
 export type Look = "computer" | "phone";
@@ -23,6 +23,8 @@ export interface AccessSearch {
   /** Key of the role that the matrix shows on a phone. */
   role?: string;
   q?: string;
+  /** The pages whose texts are shown, or the texts that are replaced. */
+  show?: string;
   /** The apps of one environment, or of both. */
   mode?: Environment;
   /** What is checked: ids of the customer and the organization, and the permission. */
@@ -38,7 +40,7 @@ const accessRoute = createRoute({
     const tab = TABS.find((each) => each === search.tab);
     const page = HOSTED_PAGES.find((each) => each === search.page);
     const [role, q, customer, can, place] = [search.role, search.q, search.customer, search.can, search.in].map(text);
-    const [mail, lang] = [search.mail, search.lang].map(text);
+    const [mail, lang, show] = [search.mail, search.lang, search.show].map(text);
     return {
       ...(tab && { tab }),
       ...(page && { page }),
@@ -47,6 +49,7 @@ const accessRoute = createRoute({
       ...(search.scope === "organization" && { scope: "organization" as const }),
       ...(mail && { mail }),
       ...(lang && { lang }),
+      ...(show && { show }),
       ...(role && { role }),
       ...(q && { q }),
       ...((search.mode === "LIVE" || search.mode === "TEST") && { mode: search.mode }),
