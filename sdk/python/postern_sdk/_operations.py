@@ -2147,6 +2147,32 @@ TEST_CUSTOMER_MAIL = Operation(
     body="json",
     media_type="application/json",
 )
+LIST_PAGE_TEXTS = Operation(
+    "listPageTexts",
+    "GET",
+    "/projects/{projectId}/page-texts/{language}",
+    "json",
+    result="PageText",
+    many=True,
+    permission="projects:read",
+)
+SET_PAGE_TEXT = Operation(
+    "setPageText",
+    "PUT",
+    "/projects/{projectId}/page-texts/{language}/{textId}",
+    "json",
+    result="PageText",
+    permission="projects:write",
+    body="json",
+    media_type="application/json",
+)
+RESET_PAGE_TEXT = Operation(
+    "resetPageText",
+    "DELETE",
+    "/projects/{projectId}/page-texts/{language}/{textId}",
+    "empty",
+    permission="projects:write",
+)
 LIST_ALL_SSO_CONNECTIONS = Operation(
     "listAllSsoConnections",
     "GET",

@@ -664,6 +664,12 @@ class OwnsAnAccount(ConflictError):
     """
 
 
+class PageTextMissing(NotFoundError):
+    """`page_text_missing` (404): There is no such text of the pages, or no such language. `GET …/page-
+    texts/{language}` lists them.
+    """
+
+
 class PagesDomainMissing(NotFoundError):
     """`pages_domain_missing` (404): This project has no host name for its hosted pages. Set
     `settings.signIn.pagesDomain` first.
@@ -1304,6 +1310,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "owner_stays": OwnerStays,
     "owners_locked_out": OwnersLockedOut,
     "owns_an_account": OwnsAnAccount,
+    "page_text_missing": PageTextMissing,
     "pages_domain_missing": PagesDomainMissing,
     "passkey_missing": PasskeyMissing,
     "password_breached": PasswordBreached,

@@ -267,6 +267,26 @@ if TYPE_CHECKING:
     OrganizationInvitationStatus: TypeAlias = Literal["ACCEPTED", "EXPIRED", "PENDING", "REVOKED"] | str
     OrganizationMemberSource: TypeAlias = Literal["API", "DOMAIN", "INVITATION", "SCIM", "SSO"] | str
     OrganizationMembershipStatus: TypeAlias = Literal["ACTIVE", "SUSPENDED"] | str
+    PageTextPages: TypeAlias = (
+        Literal[
+            "ACCOUNT",
+            "ALL",
+            "APPS",
+            "INVITATION",
+            "ORGANIZATION",
+            "PASSKEY",
+            "PASSWORD",
+            "PROBLEMS",
+            "SECOND_FACTOR",
+            "SETUP",
+            "SIGN_IN",
+            "SIGN_UP",
+            "SINGLE_SIGN_ON",
+            "SUPPORT",
+            "TERMS",
+        ]
+        | str
+    )
     ProjectRelayTls: TypeAlias = Literal["implicit", "none", "starttls", "starttls-required"] | str
     ProjectSettingsTransport: TypeAlias = Literal["capture", "direct", "relay", "ses"] | str
     ProjectSettingsFallbackTransports: TypeAlias = Literal["direct", "relay", "ses"] | str
@@ -527,6 +547,7 @@ else:
     OrganizationInvitationStatus = str
     OrganizationMemberSource = str
     OrganizationMembershipStatus = str
+    PageTextPages = str
     ProjectRelayTls = str
     ProjectSettingsTransport = str
     ProjectSettingsFallbackTransports = str
@@ -6027,6 +6048,23 @@ class OwnSession(Record, frozen=True, kw_only=True):
     """Why a member of the app's team acts as the customer in this session; null if it is a session of the customer."""
     current: bool
     """Whether this is the session of the request."""
+
+
+class PageText(Record, frozen=True, kw_only=True):
+    """A text of the hosted pages in one language."""
+
+    id: str
+    """12 hexadecimal digits, the same in all languages and projects. They change only if the English text changes."""
+    pages: list[PageTextPages]
+    """The pages that show the text; empty if this version of Postern has no such text any more."""
+    english: str
+    """The built-in text in English."""
+    built_in: str
+    """The built-in text in this language; "" if this version of Postern has no such text any more."""
+    text: str | None
+    """What the pages of this project say instead; null for the built-in text."""
+    placeholders: list[str]
+    """The values that the text can have, as `{name}`."""
 
 
 class PageTextSettings(Record, frozen=True, kw_only=True):

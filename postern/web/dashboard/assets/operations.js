@@ -294,6 +294,9 @@ customerMails.listVersions GET /projects/{projectId}/customer-mails/{mail}/{lang
 customerMails.restore POST /projects/{projectId}/customer-mails/{mail}/{language}/restore j
 customerMails.preview POST /projects/{projectId}/customer-mails/{mail}/{language}/preview j
 customerMails.test POST /projects/{projectId}/customer-mails/{mail}/{language}/test j
+pageTexts.list GET /projects/{projectId}/page-texts/{language} q
+pageTexts.set PUT /projects/{projectId}/page-texts/{language}/{textId} j
+pageTexts.reset DELETE /projects/{projectId}/page-texts/{language}/{textId} E
 sso.listAll GET /projects/{projectId}/b2b/sso-connections ql
 sso.list GET /projects/{projectId}/b2b/organizations/{id}/sso-connections ql
 sso.create POST /projects/{projectId}/b2b/organizations/{id}/sso-connections j

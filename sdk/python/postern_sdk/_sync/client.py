@@ -14917,6 +14917,125 @@ class Organizations:
         )
 
 
+class PageTexts:
+    """The methods of `client.page_texts`."""
+
+    def __init__(self, client: Transport) -> None:
+        self._client = client
+
+    def list(
+        self,
+        language: str,
+        *,
+        changed: bool | None = None,
+        q: str | None = None,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> builtins.list[types.PageText]:
+        """All texts of the hosted pages in a language, in the order of the English texts.
+
+        `changed=true` has only those that the project has replaced, and `q` only those in which all of these
+        words are: in the text, the built-in text or the English one. A text that an update of Postern has
+        removed or written anew is listed last, without `pages`: it has no effect any more.
+
+        Permission: `projects:read`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            language: The language.
+            changed: Changed.
+            q: Q.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PageTextMissing
+        """
+        return self._client._call(
+            operations.LIST_PAGE_TEXTS,
+            (language,),
+            query={"changed": changed, "q": q},
+            project=project,
+            timeout=timeout,
+        )
+
+    def set(
+        self,
+        language: str,
+        text_id: str,
+        *,
+        text: str,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> types.PageText:
+        """Replace a text of the hosted pages in a language, wherever the pages show it.
+
+        It is plain text, and can have the values of the built-in text, such as `{app}`; one with another value
+        is a 400.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            language: The language.
+            text_id: The text id.
+            text: Values are in braces, as in the built-in text: `{app}`. They can be left out, but no other ones
+                are possible.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PageTextMissing
+        """
+        return self._client._call(
+            operations.SET_PAGE_TEXT,
+            (
+                language,
+                text_id,
+            ),
+            body={"text": text},
+            project=project,
+            timeout=timeout,
+        )
+
+    def reset(
+        self,
+        language: str,
+        text_id: str,
+        *,
+        project: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Show the built-in text again.
+
+        A text that is not replaced stays as it is.
+
+        Permission: `projects:write`.
+
+        Credentials: developer, secret key.
+
+        Args:
+            language: The language.
+            text_id: The text id.
+            project: Project id, if not that of the client.
+            timeout: Seconds for one attempt, if not that of the client.
+
+        Raises:
+            PageTextMissing
+        """
+        return self._client._call(
+            operations.RESET_PAGE_TEXT,
+            (
+                language,
+                text_id,
+            ),
+            project=project,
+            timeout=timeout,
+        )
+
+
 class Pages:
     """The methods of `client.pages`."""
 
@@ -19590,6 +19709,11 @@ class Postern(Transport):
     def organizations(self) -> Organizations:
         """Methods of `client.organizations`."""
         return Organizations(self)
+
+    @cached_property
+    def page_texts(self) -> PageTexts:
+        """Methods of `client.page_texts`."""
+        return PageTexts(self)
 
     @cached_property
     def pages(self) -> Pages:

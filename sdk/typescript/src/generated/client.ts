@@ -212,6 +212,8 @@ import type {
   OwnAddress,
   OwnSession,
   OwnershipTransfer,
+  PageText,
+  PageTextChange,
   PagesDomainStatus,
   Passkey,
   PasskeyChange,
@@ -1606,6 +1608,14 @@ export interface PagesSubmitResetPasswordParams {
   switch?: string | undefined;
 }
 
+/** Parameters of `pageTexts.list`. */
+export interface PageTextsListParams {
+  /** Changed. */
+  changed?: boolean | undefined;
+  /** Q. */
+  q?: string | undefined;
+}
+
 /** Parameters of `sso.listAll`. */
 export interface SsoListAllParams {
   /** Maximum number of records. */
@@ -2395,6 +2405,7 @@ export interface Operations {
   readonly pages: PagesApi;
   readonly providers: ProvidersApi;
   readonly customerMails: CustomerMailsApi;
+  readonly pageTexts: PageTextsApi;
   readonly sso: SsoApi;
   readonly campaigns: CampaignsApi;
   readonly analytics: AnalyticsApi;
@@ -6302,6 +6313,48 @@ export interface CustomerMailsApi {
    * `too_many_requests`, `no_smart_host`, `direct_not_offered`, `rendering_away`, `database_away`.
    */
   test(mail: string, language: string, params: MailTest, options?: RequestOptions): Promise<MailTestSent>;
+}
+
+/** The methods of `client.pageTexts`. */
+export interface PageTextsApi {
+  /**
+   * All texts of the hosted pages in a language, in the order of the English texts
+   *
+   * `changed=true` has only those that the project has replaced, and `q` only those in which all of these words are: in
+   * the text, the built-in text or the English one. A text that an update of Postern has removed or written anew is
+   * listed last, without `pages`: it has no effect any more.
+   *
+   * Permission: `projects:read`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `page_text_missing`, `too_many_requests`, `database_away`.
+   */
+  list(language: string, params?: PageTextsListParams, options?: RequestOptions): Promise<PageText[]>;
+  /**
+   * Replace a text of the hosted pages in a language, wherever the pages show it
+   *
+   * It is plain text, and can have the values of the built-in text, such as `{app}`; one with another value is a 400.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `page_text_missing`, `too_many_requests`, `database_away`.
+   */
+  set(language: string, textId: string, params: PageTextChange, options?: RequestOptions): Promise<PageText>;
+  /**
+   * Show the built-in text again
+   *
+   * A text that is not replaced stays as it is.
+   *
+   * Permission: `projects:write`.
+   *
+   * Credentials: developer, secret key.
+   *
+   * Problems: `page_text_missing`, `too_many_requests`, `database_away`.
+   */
+  reset(language: string, textId: string, options?: RequestOptions): Promise<void>;
 }
 
 /** The methods of `client.sso`. */

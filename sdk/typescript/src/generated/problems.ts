@@ -539,6 +539,12 @@ export class OwnersLockedOut extends ConflictError {}
 export class OwnsAnAccount extends ConflictError {}
 
 /**
+ * 404 `page_text_missing`: There is no such text of the pages, or no such language. `GET …/page-texts/{language}` lists
+ * them.
+ */
+export class PageTextMissing extends NotFoundError {}
+
+/**
  * 404 `pages_domain_missing`: This project has no host name for its hosted pages. Set `settings.signIn.pagesDomain`
  * first.
  */
@@ -1084,6 +1090,7 @@ export const PROBLEMS = {
   OwnerStays,
   OwnersLockedOut,
   OwnsAnAccount,
+  PageTextMissing,
   PagesDomainMissing,
   PasskeyMissing,
   PasswordBreached,

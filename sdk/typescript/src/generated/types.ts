@@ -6493,6 +6493,28 @@ export interface OwnershipTransfer {
   password: string;
 }
 
+/** A text of the hosted pages in one language. */
+export interface PageText {
+  /** 12 hexadecimal digits, the same in all languages and projects. They change only if the English text changes. */
+  id: string;
+  /** The pages that show the text; empty if this version of Postern has no such text any more. */
+  pages: ("ACCOUNT" | "ALL" | "APPS" | "INVITATION" | "ORGANIZATION" | "PASSKEY" | "PASSWORD" | "PROBLEMS" | "SECOND_FACTOR" | "SETUP" | "SIGN_IN" | "SIGN_UP" | "SINGLE_SIGN_ON" | "SUPPORT" | "TERMS" | (string & {}))[];
+  /** The built-in text in English. */
+  english: string;
+  /** The built-in text in this language; "" if this version of Postern has no such text any more. */
+  builtIn: string;
+  /** What the pages of this project say instead; null for the built-in text. */
+  text: string | null;
+  /** The values that the text can have, as `{name}`. */
+  placeholders: string[];
+}
+
+/** What pages say in place of a text. */
+export interface PageTextChange {
+  /** Values are in braces, as in the built-in text: `{app}`. They can be left out, but no other ones are possible. */
+  text: string;
+}
+
 /** The texts of hosted pages, by language; null if a language has none. */
 export interface PageTextSettings {
   /** Texts in English; null for the built-in ones. */
