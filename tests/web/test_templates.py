@@ -53,6 +53,7 @@ HOSTED: dict[str, Any] = {
     "fields": {H: H},
     "foot_links": [{"url": H, "text": H}],
     "lang_query": H,
+    "kept_query": H,
     "language_name": H,
     "languages": [{"code": H, "url": H, "name": H}],
     "reason": H,

@@ -72,6 +72,7 @@ DONE = {
     "domain-changed": text("The domain was changed."),
     "domain-removed": text("The domain was removed."),
     "rules": text("The rules were changed."),
+    "setup": text("The setup is finished."),
 }
 DOMAIN_STATES = {
     "PENDING": text("Waiting for the record"),
@@ -483,8 +484,8 @@ async def begin_setup_by_page(call: Call, request: RawRequest, organization_id: 
         async with visit.call.db.transaction() as tx:
             await require_fresh(tx, visit.call)
         link_id, browser_cookie = await begin_setup(visit.call, request, organization_id, visit.session.session_id)
-        # The setup does not know the customer, so the URL has the language.
-        url = page_url(replace_language(visit.call), f"setup/{link_id}", "", lang=visit.language)
+        # The setup does not know the customer, so the URL has the language, and hands on the way back to the app.
+        url = page_url(replace_language(visit.call), f"setup/{link_id}", visit.return_url, lang=visit.language)
         return redirect(url, status=303, cookies=browser_cookie)
 
     return await submit(call, request, organization_path(organization_id), act, _organization(organization_id))

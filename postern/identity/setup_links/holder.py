@@ -75,6 +75,8 @@ class Holder:
     """The request as that of the link, with the permissions of its steps."""
     link: SetupLinkRow
     organization: Organization
+    return_url: str = ""
+    """Where the app wants a member back, who came from the page of the organization; "" if it did not say."""
 
     def require_step(self, step: Step) -> None:
         """Raise SetupStepNotAllowed unless the link permits the step."""
@@ -162,7 +164,24 @@ async def require_holder(call: Call, request: RawRequest, link_id: UUID) -> Hold
         await renew_session(call.db, call, owner.session_id, owner.customer_id)
     if row.last_used_at is None or call.now - row.last_used_at >= USE_NOTED_EVERY:
         await store.note_use(call.db, project_id=call.project_id, id=row.id, now=call.now)
-    return Holder(call=await _call_of(call, row, owner), link=row, organization=organization)
+    return Holder(
+        call=await _call_of(call, row, owner),
+        link=row,
+        organization=organization,
+        return_url="" if owner is None else await allowed_return_url(call, request),
+    )
+
+
+async def organization_of_member(call: Call, link_id: UUID) -> UUID | None:
+    """The organization of a link that one of its members has created; None for other links."""
+    row = await store.get_link(call.db, project_id=call.project_id, id=link_id)
+    return None if row is None or row.session_id is None else row.organization_id
+
+
+async def allowed_return_url(call: Call, request: RawRequest) -> str:
+    """The parameter `returnUrl`, which the pages hand on; "" if it is not one of the project's `redirectUrls`."""
+    url = str(request.query_params.get("returnUrl", ""))
+    return url if url in (await project_of_call(call)).settings.sign_in.redirect_urls else ""
 
 
 async def finish(holder: Holder) -> None:

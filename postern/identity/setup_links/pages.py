@@ -19,6 +19,7 @@ from postern.identity.setup_links import directory, holder
 from postern.identity.setup_links.guides import GUIDES, shown_steps
 from postern.identity.setup_links.holder import Holder
 from postern.identity.setup_links.model import (
+    SetupConnectionActive,
     SetupLinkClosed,
     SetupLinkInUse,
     SetupLinkMissing,
@@ -26,7 +27,7 @@ from postern.identity.setup_links.model import (
     SetupStepNotAllowed,
     Step,
 )
-from postern.identity.sso.model import SsoConnection, SsoTest
+from postern.identity.sso.model import SsoConnection, SsoDomainServed, SsoTest
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import FORM, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Problem
@@ -74,6 +75,15 @@ CLOSED = (
     OrganizationSuspended,
 )
 """The problems of a link that cannot be used; the page then shows only a notice."""
+BEGIN_AGAIN = text("Open the page of your organization and begin again. What you have set up stays.")
+OWNER_TEXTS: dict[type[Problem], Text] = {
+    SetupLinkMissing: text("This setup is over, or was begun in another browser."),
+    SetupLinkClosed: text("This setup is over."),
+    SetupStepNotAllowed: text("Remove a confirmed domain on the page of your organization."),
+    SetupConnectionActive: text("Single sign-on is active, so it cannot be changed here. Ask the app to change it."),
+    SsoDomainServed: text("Another connection is active for this domain. Ask the app to change that."),
+}
+"""What the pages say about these problems to an owner, whom nobody has sent a link."""
 Act = Callable[[Holder, dict[str, str]], Awaitable[dict[str, Any] | None]]
 """Processes a form. Returns values that the page shows once, or None to redirect to the page of the step."""
 
@@ -116,7 +126,7 @@ async def open_setup_link(call: Call, request: RawRequest) -> HttpResponse:
         link_id, cookie = await holder.open_link(call, request, form.get("token", ""))
     except CLOSED as problem:
         return await _notice(call, problem)
-    return _redirect(call, f"{_base(call)}/{link_id}", cookie=cookie)
+    return redirect(f"{_base(call)}/{link_id}{_kept_query(call, '')}", status=303, cookies=cookie)
 
 
 @_page_of(OF_LINK)
@@ -137,7 +147,8 @@ async def finish_setup(call: Call, request: RawRequest, link_id: UUID) -> HttpRe
     async def show(visitor: Holder) -> HttpResponse:
         await holder.finish(visitor)
         if visitor.link.session_id is not None:
-            return _redirect(call, _organization_url(call, visitor))
+            query = _kept_query(call, visitor.return_url, done="setup")
+            return redirect(f"{_organization_path(call, visitor.link.organization_id)}{query}", status=303)
         message = text(
             "The setup of {organization} is complete. This link no longer works.",
             organization=visitor.organization.name,
@@ -229,7 +240,11 @@ async def _show(
             visitor.require_step(step)
         return await show(visitor)
     except (*CLOSED, SetupStepNotAllowed) as problem:
-        return await _notice(call, problem)
+        organization_id = await holder.organization_of_member(call, link_id)
+        if organization_id is None:
+            return await _notice(call, problem)
+        query = _kept_query(call, await holder.allowed_return_url(call, request))
+        return await _notice(call, problem, f"{_organization_path(call, organization_id)}{query}")
 
 
 async def _process(
@@ -248,7 +263,8 @@ async def _process(
         except Problem as problem:
             return await show(call, visitor, problem=problem, form=form)
         if shown is None:
-            return _redirect(call, f"{_base(call)}/{link_id}/{step.lower()}")
+            kept_query = _kept_query(call, visitor.return_url)
+            return redirect(f"{_base(call)}/{link_id}/{step.lower()}{kept_query}", status=303)
         # The link now has what `act` has created.
         return await show(call, await holder.require_holder(call, request, link_id), **shown)
 
@@ -347,7 +363,7 @@ async def _sso_page(
         domain=connection.domain,
         guide=shown_steps(guide.sso, _values_of(connection)),
         takes=list(guide.takes),
-        change_url=f"{_base(call)}/{visitor.link.id}/sso?{urlencode({'change': '1', **_chosen(call)})}",
+        change_url=f"{_base(call)}/{visitor.link.id}/sso{_kept_query(call, visitor.return_url, change='1')}",
         active=connection.status != "DRAFT",
         configured=_is_configured(connection),
         settings=_settings_of(connection),
@@ -409,36 +425,53 @@ async def _step_page(
     """A page of the link at `path` below its overview. After a problem it shows what is wrong, with the detail in
     English for those who administer the provider."""
     url = f"{_base(call)}/{visitor.link.id}"
+    from_member = visitor.link.session_id is not None
+    shown_url = f"{url}{path}"
+    kept_query = _kept_query(call, visitor.return_url)
+    organization_path = _organization_path(call, visitor.link.organization_id)
     return await hosted_page(
         call,
         template,
         None,
         status=200 if problem is None else problem.status,
         retry_after=None if problem is None else problem.retry_after_seconds,
-        error="" if problem is None else text_of(problem),
-        reason="" if problem is None else problem.detail,
-        switch_url=f"{url}{path}",
+        error="" if problem is None else _text_of(problem, from_member=from_member),
+        reason="" if problem is None or (from_member and type(problem) in OWNER_TEXTS) else problem.detail,
+        switch_url=f"{shown_url}?{urlencode({'returnUrl': visitor.return_url})}" if visitor.return_url else shown_url,
+        kept_query=kept_query,
         overview=url,
-        organization_url=_organization_url(call, visitor),
+        organization_url=f"{organization_path}{kept_query}" if from_member else "",
         action=f"{url}{path or '/finish'}",
         organization=visitor.organization.name,
         **values,
     )
 
 
-async def _notice(call: Call, problem: Problem) -> HttpResponse:
-    """The page of a link that cannot be used."""
-    heading = text("Setup")
+async def _notice(call: Call, problem: Problem, organization_url: str = "") -> HttpResponse:
+    """The page of a link that cannot be used. `organization_url` is the page from which a member has begun the
+    setup."""
+    from_member = bool(organization_url)
+    begins_again = from_member and isinstance(problem, (SetupLinkMissing, SetupLinkClosed))
     return await hosted_page(
-        call, "notice.html", None, status=problem.status, heading=heading, message="", error=text_of(problem)
+        call,
+        "setup-notice.html",
+        None,
+        status=problem.status,
+        heading=text("Setup"),
+        message=BEGIN_AGAIN if begins_again else "",
+        error=_text_of(problem, from_member=from_member),
+        organization_url=organization_url,
     )
 
 
-def _organization_url(call: Call, visitor: Holder) -> str:
-    """The path of the page of the organization, for a member who came from there; "" for others."""
-    if visitor.link.session_id is None:
-        return ""
-    return f"/projects/{call.project_id}/auth/pages/organizations/{visitor.link.organization_id}"
+def _text_of(problem: Problem, *, from_member: bool) -> Text:
+    """What a page says about a problem."""
+    return (OWNER_TEXTS.get(type(problem)) if from_member else None) or text_of(problem)
+
+
+def _organization_path(call: Call, organization_id: UUID) -> str:
+    """The path of the page of an organization."""
+    return f"/projects/{call.project_id}/auth/pages/organizations/{organization_id}"
 
 
 def _domain_status(domain: OrganizationDomain) -> Text:
@@ -478,12 +511,9 @@ def _base(call: Call) -> str:
     return f"/projects/{call.project_id}/auth/pages/setup"
 
 
-def _chosen(call: Call) -> dict[str, str]:
-    """The query parameter with the language that the visitor has chosen; empty if none."""
+def _kept_query(call: Call, return_url: str, **parameters: str) -> str:
+    """The query of a URL with these parameters and those that go from page to page: the language that was chosen, and
+    the way back to the app."""
     chosen = chosen_language(call.origin)
-    return {"lang": chosen} if chosen else {}
-
-
-def _redirect(call: Call, url: str, *, cookie: str | None = None) -> HttpResponse:
-    chosen = _chosen(call)
-    return redirect(f"{url}?{urlencode(chosen)}" if chosen else url, status=303, cookies=cookie)
+    kept = {**parameters, **({"lang": chosen} if chosen else {}), **({"returnUrl": return_url} if return_url else {})}
+    return f"?{urlencode(kept)}" if kept else ""

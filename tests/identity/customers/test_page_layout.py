@@ -256,7 +256,9 @@ def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = F
     languages = [{"code": code, "name": name_, "url": f"{base}/x?lang={code}"} for code, name_ in LANGUAGES.items()]
     values = {
         **dict.fromkeys(("action", "home", "uri", "url", "again"), f"{base}/x"),
-        **dict.fromkeys(("mfaToken", "pageToken", "challenge", "token", "session", "query", "lang_query"), "x"),
+        **dict.fromkeys(
+            ("mfaToken", "pageToken", "challenge", "token", "session", "query", "lang_query", "kept_query"), "x"
+        ),
         "name": "",
         "key": "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP",
         "resent": "",

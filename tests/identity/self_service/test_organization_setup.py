@@ -1,13 +1,16 @@
 """An owner sets up domain, single sign-on and directory on the page of the organization: who can, and for how long."""
 
+import html
 from datetime import timedelta
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
 from tests.identity.self_service.conftest import (
+    APP_URL,
     Visitor,
     asks_to_sign_in,
+    done_of,
     entered,
     heading,
     path_of,
@@ -68,6 +71,47 @@ async def test_an_owner_sets_up_and_comes_back(auth, owner):
     by = {entry["action"]: (entry["actorType"], entry["actorId"]) for entry in entries}
     assert by["setup_link.created"] == ("CUSTOMER", customer["id"])
     assert by["organization_domain.created"] == ("SETUP_LINK", link["id"])
+
+
+async def test_the_way_back_to_the_app_survives_the_setup(auth, acme):
+    organization, browsers = acme
+    await auth.settings(organizationSetup=True)
+    customer, browser = browsers["OWNER"]
+    back = {"returnUrl": APP_URL, "lang": "de"}
+    page = await browser.sign_in(customer["email"], path=path_of(organization), **back)
+    setup = await browser.submit(page, "/setup")
+    (organization_link,) = {link for link in setup.links if "/organizations/" in link}
+    assert dict(parse_qsl(urlsplit(organization_link).query)) == back
+    (domain,) = {link for link in setup.links if "/domain" in link}
+    shown = Visitor.page(await browser.send("GET", domain))
+    added = await browser.submit(shown, "/domain", domain="acme-back.example")
+    switched = next(link for link in added.links if "lang=fr" in link and "lang=de" not in link)
+    overview = next(link for link in Visitor.page(await browser.send("GET", switched)).links if "/setup/" in link)
+    finished = await browser.submit(Visitor.page(await browser.send("GET", overview)), "/finish")
+    assert heading(finished) == "Acme & Sons"
+    assert done_of(finished) == "La configuration est terminée."
+    assert APP_URL in finished.links
+    # The URL is only handed on, and only if it is one of the project's.
+    evil = await browser.submit(await browser.open(path_of(organization)), "/setup")
+    shown = await browser.send("GET", f"{pages_of(evil)}?{urlencode({'returnUrl': 'https://evil.example/'})}")
+    assert (shown.status_code, "evil.example" in shown.text) == (200, False)
+
+
+async def test_owners_are_not_sent_to_a_person_who_sent_a_link(auth, owner, clock):
+    _, _, browser, setup = owner
+    overview = f"{pages_of(setup)}?{urlencode({'returnUrl': APP_URL})}"
+
+    async def notice():
+        page = Visitor.page(await browser.send("GET", overview))
+        assert "sent" not in html.unescape(page.text)
+        (link,) = [link for link in page.links if "/organizations/" in link]
+        assert dict(parse_qsl(urlsplit(link).query)) == {"returnUrl": APP_URL}
+        return page.response.status_code, problem_of(page)
+
+    clock.move(timedelta(days=1, seconds=1))
+    assert await notice() == (409, "This setup is over.")
+    forget_setup(browser)
+    assert await notice() == (404, "This setup is over, or was begun in another browser.")
 
 
 async def test_only_owners_and_only_if_the_project_permits_it(auth, acme):
