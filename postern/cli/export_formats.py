@@ -42,6 +42,10 @@ class RowUnusable(Exception):
     """The row cannot be converted; the message says why."""
 
 
+class RowSkipped(Exception):
+    """The row is not a person, so it is left out, which is no failure; the message says why."""
+
+
 @dataclass(frozen=True)
 class Conversion:
     """What a row becomes, and what of it is not carried over."""
@@ -72,6 +76,8 @@ class ExportOptions:
     """Keycloak: whether the top-level groups of users become organizations."""
     memberships: Mapping[str, list[Membership]] = field(default_factory=dict)
     """Keycloak: the organizations of users by user name."""
+    lost_memberships: Mapping[str, str] = field(default_factory=dict)
+    """Keycloak: names of organizations that cannot be converted, by the user names of their members."""
     passkey_domain: str | None = None
     """Keycloak: the relying party id of its passkeys."""
     factors: Mapping[str, str] = field(default_factory=dict)
@@ -261,7 +267,11 @@ def from_firebase(user: User, options: ExportOptions) -> Conversion:
 def from_keycloak(user: User, options: ExportOptions) -> Conversion:
     """A user of the export of a realm, with credentials."""
     if user.has("serviceAccountClientId"):
-        raise RowUnusable("The user is the service account of a client.")
+        raise RowSkipped("The user is the service account of a client.")
+    user_name = user.text("username") or ""
+    if user_name in options.lost_memberships:
+        # Repeating the import does not change customers who exist already, so it could not add the membership.
+        raise RowUnusable(f"The organization {options.lost_memberships[user_name]} of the user cannot be imported.")
     body: dict[str, Any] = {
         "externalUserId": user.text("id") or user.identifier("username"),
         "email": user.text("email"),
@@ -281,7 +291,7 @@ def from_keycloak(user: User, options: ExportOptions) -> Conversion:
     if others:
         notes.append(f"Realm roles, see --role: {', '.join(others)[:200]}.")
     groups = sorted({group.strip("/").partition("/")[0] for group in _texts(user, "groups")} - {""})
-    memberships = list(options.memberships.get(user.text("username") or "", []))
+    memberships = list(options.memberships.get(user_name, []))
     if options.groups_are_organizations:
         memberships += [Membership(group, group) for group in groups]
     elif groups:

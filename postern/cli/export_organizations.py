@@ -96,6 +96,22 @@ def memberships_of(organizations: Iterable[ExportedOrganization]) -> dict[str, l
     return memberships
 
 
+def lost_memberships_of(rows: Iterable[tuple[ExportRow, ExportedOrganization | str]]) -> dict[str, str]:
+    """The names of organizations that cannot be converted, by the user names of their members, as far as the members
+    can be read. An organization without a name has its position in the file instead."""
+    lost: dict[str, str] = {}
+    for row, organization in rows:
+        if isinstance(organization, str) and row.fields is not None:
+            name = row.fields.get("name") or row.fields.get("alias")
+            title = name[:200] if isinstance(name, str) else f"number {row.number}"
+            members = row.fields.get("members")
+            for member in members if isinstance(members, list) else []:
+                user_name = member.get("username") if isinstance(member, dict) else None
+                if isinstance(user_name, str):
+                    lost.setdefault(user_name.strip(), title)
+    return lost
+
+
 def _from_keycloak(fields: User) -> ExportedOrganization:
     name = display_name(fields.text("name")) or fields.identifier("alias")
     body: dict[str, Any] = {"name": name, "externalId": fields.identifier("id")}

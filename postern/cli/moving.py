@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from postern.cli.export_formats import FORMATS, Conversion, ExportOptions, RowUnusable, User, read_hash_config
+from postern.cli.export_formats import (
+    FORMATS,
+    Conversion,
+    ExportOptions,
+    RowSkipped,
+    RowUnusable,
+    User,
+    read_hash_config,
+)
 from postern.cli.export_organizations import (
     ExportedOrganization,
+    lost_memberships_of,
     memberships_of,
     read_organizations,
     send_organization,
@@ -39,6 +48,17 @@ Report = Annotated[
 ]
 Skip = Annotated[int, typer.Option(min=0, help="Number of rows at the beginning to leave out.")]
 OptionalFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False)]
+
+
+@dataclass(frozen=True)
+class SkippedRow:
+    """A row that is left out, which is no failure."""
+
+    reason: str
+
+
+ConvertedRow = tuple[ExportRow, Conversion | SkippedRow | str]
+"""A row of a file, with what is sent, or why it is left out or cannot be converted."""
 
 
 @dataclass
@@ -224,7 +244,7 @@ def _run(
             def show() -> None:
                 bars.update(task, remark=f"{state.rows:,} rows, {state.outcomes['FAILED']:,} failed")
 
-            def rows(options: ExportOptions) -> Iterator[tuple[ExportRow, Conversion | str]]:
+            def rows(options: ExportOptions) -> Iterator[ConvertedRow]:
                 return convert_rows(source, file, options, skip, lambda position: bars.update(task, completed=position))
 
             organizations = list(read_organizations(realm)) if realm else []
@@ -264,9 +284,8 @@ def open_report(file: Path, report: Path | None, *, append: bool) -> TextIO:
 
 def convert_rows(
     source: str, file: Path, options: ExportOptions, skip: int = 0, show: Callable[[int], None] = lambda _: None
-) -> Iterator[tuple[ExportRow, Conversion | str]]:
-    """The rows of a file after the first `skip`, each with what is sent or why it cannot be converted. `show` is called
-    with the number of bytes that were read."""
+) -> Iterator[ConvertedRow]:
+    """The rows of a file after the first `skip`. `show` is called with the number of bytes that were read."""
     for index, row in enumerate(read_rows(file, "users", show)):
         if index < skip:
             continue
@@ -276,6 +295,8 @@ def convert_rows(
         try:
             conversion = FORMATS[source](User(row.fields), options)
             json.dumps(conversion.body, ensure_ascii=False, allow_nan=False).encode()
+        except RowSkipped as error:
+            yield row, SkippedRow(str(error))
         except RowUnusable as error:
             yield row, str(error)
         except (ValueError, RecursionError):
@@ -290,7 +311,7 @@ async def _send_all(
     project: str,
     organizations: list[tuple[ExportRow, ExportedOrganization | str]],
     options: ExportOptions,
-    rows: Callable[[ExportOptions], Iterator[tuple[ExportRow, Conversion | str]]],
+    rows: Callable[[ExportOptions], Iterator[ConvertedRow]],
     state: ImportState,
     output: TextIO,
     show: Callable[[], None],
@@ -322,8 +343,8 @@ async def send_organizations(
     dry_run: bool = False,
 ) -> ExportOptions:
     """Create organizations, and write the report on each. `project` is the path of the project. Returns the options
-    with the memberships of users; those of an organization that could not be created fail with the users' rows. Raises
-    CannotRun."""
+    with the memberships of users; those of an organization that could not be converted or created fail with the users'
+    rows. Raises CannotRun."""
     for row, organization in organizations:
         path = f"{project}/b2b/organizations"
         report = await send_organization(client, path, row, organization, dry_run=dry_run)
@@ -333,13 +354,13 @@ async def send_organizations(
         output.write(json.dumps(report.line()) + "\n")
     output.flush()
     usable = [organization for _, organization in organizations if not isinstance(organization, str)]
-    return replace(options, memberships=memberships_of(usable))
+    return replace(options, memberships=memberships_of(usable), lost_memberships=lost_memberships_of(organizations))
 
 
 async def send_rows(
     client: "httpx.AsyncClient",
     path: str,
-    rows: Iterator[tuple[ExportRow, Conversion | str]],
+    rows: Iterator[ConvertedRow],
     state: ImportState,
     output: TextIO,
     show: Callable[[], None] = lambda: None,
@@ -350,11 +371,14 @@ async def send_rows(
     batch: list[tuple[ExportRow, Conversion]] = []
     size = 0
     for row, conversion in rows:
-        if isinstance(conversion, str):
+        if isinstance(conversion, str | SkippedRow):
             # In the order of the file, so that `state.rows` says where to continue.
             await _send_batch(client, path, batch, state, output, dry_run=dry_run)
             batch, size = [], 0
-            _report(state, output, row, None, "FAILED", [{"path": "", "code": "unusable", "message": conversion}])
+            if isinstance(conversion, SkippedRow):
+                _report(state, output, row, None, "SKIPPED", [], reason=conversion.reason)
+            else:
+                _report(state, output, row, None, "FAILED", [{"path": "", "code": "unusable", "message": conversion}])
         else:
             length = len(json.dumps(conversion.body))
             if batch and (len(batch) >= BATCH_ROWS or size + length > BATCH_BYTES):
@@ -428,8 +452,11 @@ def _report(
     outcome: str,
     faults: list[dict[str, Any]],
     customer_id: str | None = None,
+    *,
+    reason: str | None = None,
 ) -> None:
-    """Count a row, and write its line of the report. The report has no hashes and secrets."""
+    """Count a row, and write its line of the report. The report has no hashes and secrets. `reason` says why a row was
+    left out."""
     state.rows += 1
     state.outcomes[outcome] += 1
     notes = conversion.notes if conversion else []
@@ -442,7 +469,7 @@ def _report(
         "outcome": outcome,
         "customerId": customer_id,
         "faults": faults,
-        "notCarriedOver": notes,
+        "notCarriedOver": notes if reason is None else [reason],
     }
     output.write(json.dumps(line) + "\n")
 
@@ -465,4 +492,5 @@ def summary(state: ImportState, *, dry_run: bool) -> str:
 
 
 def _numbers(outcomes: Counter[str]) -> str:
-    return ", ".join(f"{outcomes[name]:,} {name.lower()}" for name in ("CREATED", "UNCHANGED", "FAILED"))
+    names = ["CREATED", "UNCHANGED", "FAILED", *(["SKIPPED"] if outcomes["SKIPPED"] else [])]
+    return ", ".join(f"{outcomes[name]:,} {name.lower()}" for name in names)

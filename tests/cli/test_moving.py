@@ -299,7 +299,10 @@ async def check_the_realm_of_keycloak(auth, project, clock, import_file, content
     assert [line["outcome"] for line in report] == [line["outcome"] for line in dry]
     assert state.organizations == {"CREATED": 2}, report
     # The service account of a client is not a person.
-    assert state.outcomes == {"CREATED": 4, "FAILED": 1}, report
+    assert state.outcomes == {"CREATED": 4, "SKIPPED": 1}, report
+    (robot,) = [line for line in report if line["outcome"] == "SKIPPED"]
+    assert (robot["faults"], robot["notCarriedOver"]) == ([], ["The user is the service account of a client."])
+    assert summary(state, dry_run=False).startswith("4 created, 0 unchanged, 0 failed, 1 skipped;")
     by_name = {line.get("organization"): line for line in report}
     acme, old = [
         (await project.client.get(f"{path}/{by_name[name]['organizationId']}")).json() for name in ("Acme Ltd", "Old")
@@ -324,7 +327,7 @@ async def check_the_realm_of_keycloak(auth, project, clock, import_file, content
     assert (await auth.sign_in("grace@acme.example", keycloak_realm.OLDER_PASSWORD)).status_code == 200
     again, _ = await import_file("keycloak", content, options)
     assert again.organizations == {"UNCHANGED": 2}
-    assert again.outcomes == {"UNCHANGED": 4, "FAILED": 1}
+    assert again.outcomes == {"UNCHANGED": 4, "SKIPPED": 1}
     assert (await project.client.get(f"{path}/{acme['id']}/domains")).json() == domains
     return report
 
@@ -361,13 +364,13 @@ async def test_organizations_of_keycloak_that_are_refused_in_part_or_whole(proje
             "domains": [{"name": "not a domain"}],
             "members": [{"username": "eve", "membershipType": "MANAGED"}],
         },
-        {"id": {}, "name": "No id"},
+        {"id": {}, "name": "No id", "members": [{"username": "bob"}, {"username": []}, "carol"]},
         {"id": "4", "name": "x", "attributes": {"a": ["\ud800"]}},
         "Acme",
         {"id": "i" * 300, "name": "Long id", "members": [{"username": "ada"}]},
     ]
     await project.client.post("/b2b/organizations", {"name": "Taken", "slug": "taken"})
-    users = [{"id": "1", "username": "ada", "email": new_address()}]
+    users = [{"id": name, "username": name, "email": new_address()} for name in ("ada", "bob", "carol")]
     content = json.dumps({"realm": "acme", "users": users, "organizations": organizations}, indent=1)
     state, report = await import_file("keycloak", content)
     assert state.organizations == {"CREATED": 3, "FAILED": 4}, report
@@ -381,9 +384,11 @@ async def test_organizations_of_keycloak_that_are_refused_in_part_or_whole(proje
     ]
     assert report[1]["organization"] == "Large"
     assert [line["faults"][0]["path"] for line in report[3:7]] == ["", "", "", "/externalId"]
-    # The user is not imported without the membership.
+    # Users are not imported without the membership.
     assert (report[7]["outcome"], report[7]["faults"][0]["path"]) == ("FAILED", "/organizations/0/externalId")
-    assert len(summary(state, dry_run=False).splitlines()) == 7, "the numbers twice, and the faults"
+    assert report[8]["faults"][0]["message"] == "The organization No id of the user cannot be imported."
+    assert [line["outcome"] for line in report[8:]] == ["FAILED", "CREATED"], "of carol, nothing can be read"
+    assert len(summary(state, dry_run=False).splitlines()) == 8, "the numbers twice, and the faults"
 
 
 async def test_organizations_need_their_permission(project, import_file):
