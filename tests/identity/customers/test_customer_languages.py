@@ -181,7 +181,12 @@ async def test_the_account_page_is_in_the_stored_language_and_changes_it_without
 
 @pytest.mark.parametrize(
     ("value", "tag"),
-    [("de", "de"), (" pt_BR.UTF-8 ", "pt-BR"), ("sr@latin", "sr"), ("C", None), ("de DE", None), ("", None), (5, None)],
+    [
+        *[("de", "de"), (" pt_BR.UTF-8 ", "pt-BR"), ("sr@latin", "sr"), ("C", None), ("de DE", None), ("", None)],
+        # RFC 7643 §4.1.1 refers to the header Accept-Language.
+        *[("en-US,en;q=0.8", "en-US"), ("*, en ; q=0.5, fr_CA;q=0.9,de;q=0", "fr-CA"), ("de;q=0.3", "de")],
+        *[("de;q=0", None), ("de;q=2", None), (",;q=1,", None), (5, None)],
+    ],
 )
-def test_names_of_locales_are_read_as_tags(value, tag):
+def test_names_of_locales_and_lists_of_languages_are_read_as_tags(value, tag):
     assert read_language_tag(value) == tag

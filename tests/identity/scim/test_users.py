@@ -66,7 +66,7 @@ async def test_the_preferred_language_is_that_of_the_customer_until_the_customer
     assert (await acme.project.client.patch(f"/customers/{customer['id']}", {"language": "ja"})).status_code == 200
     await acme.patch(f"/Users/{user['id']}", {"op": "replace", "path": "displayName", "value": "Ada L."})
     assert await language() == "ja", "the directory has not changed its own"
-    await replace("de-CH")
+    await replace("en;q=0.7, de-CH, de;q=0.9")
     assert await language() == "de-CH"
     await replace("no language, but text")
     assert await language() == "de-CH"
