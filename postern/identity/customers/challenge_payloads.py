@@ -156,6 +156,8 @@ class ImpersonationLink(Payload, tag="ACT_AS"):
     code_challenge: str | None
     """That of the app; without one, only a secret key can exchange the code."""
     state: str
+    session_id: UUID | None = None
+    """The session of the developer, which must be live still; None for an API key."""
 
 
 class PendingIdentityLink(Payload, tag="LINKING"):

@@ -25,6 +25,7 @@ from postern.identity.customers.rules import require_redirect
 from postern.identity.customers.sign_in import ATTEMPTS, project_of_call
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest, get, post
+from postern.kernel.http.problems import Unprocessable
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Moment, Record
 from postern.messaging.certificates.pages_domains import pages_url
@@ -43,9 +44,14 @@ PERMISSION = "customers:impersonate"
 PAGE = "act-as"
 LINK_LIFE = timedelta(minutes=5)
 """How long a link is valid."""
+OPEN_LINKS_PER_CUSTOMER = 10
 HEADING = text("Open the app as a customer")
 EXPIRED = text("This link was already used or has expired.")
 NOT_PERMITTED = text("Whoever created this link may not act as a customer any more.")
+
+
+class TooManyImpersonationLinks(Unprocessable):
+    """There are 10 open impersonation links for this customer already; use one, or wait five minutes."""
 
 
 class NewImpersonationLink(NewImpersonation):
@@ -73,7 +79,7 @@ class CreatedImpersonationLink(Record):
     "/projects/{project_id}/customers/{id}/impersonation-links",
     needs=PERMISSION,
     status=201,
-    problems=[CustomerMissing, CustomerBanned],
+    problems=[CustomerMissing, CustomerBanned, TooManyImpersonationLinks],
     example={
         "reason": "Ticket 4711: the invoice page stays empty",
         "minutes": 15,
@@ -86,7 +92,8 @@ async def create_impersonation_link(call: Call, id: UUID, data: NewImpersonation
     The page of the link says who acts as whom and why. Its button begins the session, which lasts `minutes` from then
     on, and the browser goes to `redirectUrl` with `code`, `state` and `impersonation=true`; exchange the code at
     `auth/token` within two minutes. The session is that of `POST …/impersonate`. The customer is told when it begins.
-    The link does not work any more if whoever created it has lost the permission.
+    The link does not work any more if whoever created it has lost the permission or has signed out. A customer has at
+    most 10 open links.
     """
     actor = actor_of(call, data)
     project = await project_of_call(call)
@@ -95,6 +102,7 @@ async def create_impersonation_link(call: Call, id: UUID, data: NewImpersonation
     link = ImpersonationLink(
         actor_type=call.caller.actor_type,
         actor_id=call.caller.actor_id,
+        session_id=call.caller.credential_id if call.caller.kind == "developer" else None,
         actor_label=actor,
         reason=data.reason,
         minutes=data.minutes,
@@ -105,6 +113,9 @@ async def create_impersonation_link(call: Call, id: UUID, data: NewImpersonation
     async with call.db.transaction() as tx:
         customer = await lock_customer(tx, call, id)
         require_not_banned(call, customer)
+        open_links = await challenges.open_of(tx, call, call.project_id, customer.id, ImpersonationLink)
+        if len(open_links) >= OPEN_LINKS_PER_CUSTOMER:
+            raise TooManyImpersonationLinks
         token, expires_at = await challenges.issue_token(tx, call, link, LINK_LIFE, subject_id=customer.id)
         await audit.record(
             tx,
@@ -131,6 +142,8 @@ async def impersonation_page(call: Call, token: str = "") -> HttpResponse:
     if challenge is None or customer is None:
         return await _notice(call, EXPIRED)
     link = challenge.payload
+    if await _call_of_creator(call, await project_of_call(call), link) is None:
+        return await _notice(call, NOT_PERMITTED, status=403)
     switch = f"/projects/{call.project_id}/auth/pages/{PAGE}?{urlencode({'token': token})}"
     return await pages.hosted_page(
         call,
@@ -189,7 +202,7 @@ async def _begin(acting: Call, project: Project, challenge: Challenge[Impersonat
 async def _call_of_creator(call: Call, project: Project, link: ImpersonationLink) -> Call | None:
     """The call as if whoever created the link had sent it; None if they may not act as customers any more."""
     if link.actor_type == "DEVELOPER":
-        caller = await accounts.caller_of_member(call.db, project.account_id, link.actor_id)
+        caller = await accounts.caller_of_member(call.db, project.account_id, link.actor_id, link.session_id, call.now)
     else:
         caller = await projects.caller_of_key(call.db, call.project_id, link.actor_id, call.now)
     if caller is None or not caller.may(PERMISSION):

@@ -505,13 +505,17 @@ async def read_token(world: "World", token: str, project_id: UUID | None, origin
     )
 
 
-async def caller_of_member(db: Queries, account_id: UUID, developer_id: UUID) -> Caller | None:
-    """The Caller for a member of an account with their present role; None if they have left it, or their address is not
-    verified."""
+async def caller_of_member(
+    db: Queries, account_id: UUID, developer_id: UUID, session_id: UUID | None, now: Moment
+) -> Caller | None:
+    """The Caller for a member of an account with their present role; None if they have left it, their address is not
+    verified, or their session has ended."""
     developer = await store.developer(db, id=developer_id)
     if developer is None or developer.account_id != account_id or developer.email_verified_at is None:
         return None
-    return caller_of(developer, None)
+    if session_id is None or not await has_session(db, developer_id, session_id, now):
+        return None
+    return caller_of(developer, session_id)
 
 
 def caller_of(developer: DeveloperRow, session_id: UUID | None) -> Caller:

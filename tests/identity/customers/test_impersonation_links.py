@@ -201,6 +201,28 @@ async def test_the_creator_needs_the_permission_still_and_the_customer_no_ban(
     assert (late.status_code, late.json()["code"]) == (409, "customer_banned")
 
 
+async def test_the_session_that_created_a_link_must_be_live(auth, project, ada, app, world, stranger, run_due_work):
+    account = AccountHelper(project, stranger, run_due_work, world)
+    _, member = await account.member("ADMIN")
+    url = (await new_link(Client(app, member.token, f"/projects/{project.id}"), ada)).json()["url"]
+    assert (await member.post("/auth/sign-out")).status_code == 204
+    shown = await auth.client.get(f"{urlsplit(url).path}?{urlsplit(url).query}")
+    assert (shown.status_code, REASON in shown.text) == (403, False)
+    refused = await press(auth, url)
+    assert (refused.status_code, "may not act as a customer any more" in refused.text) == (403, True)
+    assert await sessions_of(project, ada) == [None]
+
+
+async def test_a_customer_has_at_most_ten_open_links(auth, project, ada, clock):
+    urls = [(await new_link(project.developer, ada)).json()["url"] for _ in range(10)]
+    refused = await new_link(project.developer, ada)
+    assert (refused.status_code, refused.json()["code"]) == (422, "too_many_impersonation_links")
+    assert (await press(auth, urls[0])).status_code == 303
+    assert (await new_link(project.developer, ada)).status_code == 201, "a used link is not open"
+    clock.move(timedelta(minutes=5, seconds=1))
+    assert (await new_link(project.developer, ada)).status_code == 201
+
+
 async def test_links_are_checked_like_impersonations(project, ada, new_project):
     assert (await new_link(project.client, ada)).status_code == 403, "a key has the permission only by its name"
     test = await project.key("customers:impersonate", environment="TEST")
