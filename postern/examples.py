@@ -37,7 +37,7 @@ IDENTITIES: Mapping[str, Any] = {
     "CustomerImpersonatedData.reason": "The invoice of May cannot be opened.",
     "CustomerImpersonationEndedData.reason": "The invoice of May cannot be opened.",
     "CustomerImpersonationEndedData.cause": "SIGNED_OUT",
-    "CreatedImpersonationLink.url": "https://mail.example.com/projects/…/auth/pages/act-as?token=…",
+    "CreatedImpersonationLink.url": "https://mail.example.com/projects/…/auth/pages/impersonation-link?token=…",
     "ExportedEvent.type": "customer.signed_in",
     "ExportedEvent.data": {},
     "OwnAddress.primary": True,

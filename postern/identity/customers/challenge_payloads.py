@@ -142,7 +142,7 @@ class Grant(Payload, SignInContext, tag="GRANT"):
     """The authentication methods of the session that the exchange begins (RFC 8176)."""
 
 
-class ImpersonationLink(Payload, tag="ACT_AS"):
+class ImpersonationLink(Payload, tag="IMPERSONATION_LINK"):
     """Payload of a link with which a member of the team opens an app as the customer."""
 
     actor_type: str

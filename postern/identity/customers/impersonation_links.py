@@ -41,7 +41,7 @@ from postern.web.languages import Text, counted_text, text
 from postern.web.pages import read_form, redirect
 
 PERMISSION = "customers:impersonate"
-PAGE = "act-as"
+PAGE = "impersonation-link"
 LINK_LIFE = timedelta(minutes=5)
 """How long a link is valid."""
 OPEN_LINKS_PER_CUSTOMER = 10
@@ -147,7 +147,7 @@ async def impersonation_page(call: Call, token: str = "") -> HttpResponse:
     switch = f"/projects/{call.project_id}/auth/pages/{PAGE}?{urlencode({'token': token})}"
     return await pages.hosted_page(
         call,
-        "act-as.html",
+        "impersonation-link.html",
         None,
         form_target=link.redirect_url,
         switch_url=switch,
