@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 IMPORT = "from postern.web.languages import"
 KEYWORDS = ("text", "counted_text")
 LITERAL = re.compile(r"""\b_\("((?:[^"\\]|\\.)*)\"""")
+VALUE = re.compile(r"\{\w+\}")
 CUSTOMER_TEMPLATES = ("hosted/*.html", "error.html")
 """The templates of pages that customers see."""
 CUSTOMER_MAILS = "customers/"
@@ -95,7 +96,9 @@ def program_texts() -> dict[str, str]:
             texts |= dict.fromkeys(LITERAL.findall(file.read_text("utf-8")), "")
     for name, (subject, parts, origin) in mails._MAILS.items():
         if name.startswith(CUSTOMER_MAILS):
-            texts |= dict.fromkeys([subject, *(part.label or part.text for part in parts), origin], "")
+            shown = [subject, *(part.label or part.text for part in parts), origin]
+            # A paragraph that is only a value has nothing to translate.
+            texts |= {shown_text: "" for shown_text in shown if not VALUE.fullmatch(shown_text)}
     return texts | plurals
 
 

@@ -2,10 +2,10 @@
 that a caller has (`render_parts`).
 
 A file under `templates/mail` has the subject in its first line, then paragraphs separated by blank lines. A paragraph
-`[Label]({link})` becomes a button, and one that ends with `: {code}` shows a one-time code. One that begins with `-- `
-is the origin: it says below the mail to whom it was sent and why. The files are parsed when the process starts and
-values are inserted last, so a value cannot be mistaken for such markup. Subject, paragraphs, labels and origin are
-translated one by one (`web.languages`).
+`[Label]({link})` becomes a button, and one that ends with `: {code}` shows a one-time code. One whose values are empty,
+so that it has no text, is left out. One that begins with `-- ` is the origin: it says below the mail to whom it was
+sent and why. The files are parsed when the process starts and values are inserted last, so a value cannot be mistaken
+for such markup. Subject, paragraphs, labels and origin are translated one by one (`web.languages`).
 """
 
 import re
@@ -93,6 +93,7 @@ def render_parts(
     """A mail with these parts, whose texts are shown as they are. `preheader` is what lists of mails show beside the
     subject; `footer` and `origin` stand below the mail. `secrets` are the one-time codes and tokens in the parts."""
     subject = " ".join(subject.split())
+    parts = [part for part in parts if part.kind != "text" or part.text.strip()]
     below = "\n".join(filter(None, (footer, origin)))
     html = TEMPLATES.render_template(
         "mail/layout.html",

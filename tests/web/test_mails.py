@@ -14,7 +14,10 @@ MAILS = {
     path.relative_to(FOLDER / "mail").as_posix().removesuffix(SUFFIX): path
     for path in sorted((FOLDER / "mail").rglob(f"*{SUFFIX}"))
 }
-NAMES = ("account", "change", "device", "email", "inviter", "ip", "organization", "project", "reason", "role", "server")
+NAMES = (
+    *("account", "change", "device", "email", "inviter", "ip", "organization", "project", "reason", "role"),
+    *("role_description", "server"),
+)
 VALUES = {
     **dict.fromkeys((*NAMES, "minutes", "source", "subject", "time", "until", "what"), HOSTILE),
     "code": "428913",

@@ -58,6 +58,7 @@ VARIABLES = {
     "organization": "The name of the organization.",
     "inviter": "Who invites: name and address of a member, or `app` if no member does.",
     "role": "The name of the role that the invitation gives.",
+    "role_description": "What the role may do: its description, or empty.",
     "change": "What was changed, as a sentence.",
     "device": (
         "The device that signed in or asked for the mail, such as `Firefox on macOS`. If it is unknown: empty, and in"
@@ -145,6 +146,7 @@ def sample_of(world: "World", mail: MailName, language: str, app: str, to: str) 
         "organization": "Analytical Engines",
         "inviter": "Charles Babbage",
         "role": "Member",
+        "role_description": "Reads the reports and comments on them.",
         "change": translated(language, text("A second factor was turned on")),
         "device": translated(language, _SAMPLE_DEVICE),
         "minutes": str(LIVES.get(mail, CODE_LIFE) // timedelta(minutes=1)),
@@ -177,8 +179,9 @@ async def check_content(
         message = f"This mail must show {what} once: it needs one block `{needed}`, and has {count}."
         raise Invalid.at("/blocks", message, "code_missing" if needed == "code" else "link_missing")
     await _render_texts(rendering, project_id, content, sample.variables)
-    # The name of a product or organization is never empty, but what browsers send can be.
-    await _render_texts(rendering, project_id, content, {**sample.variables, **dict.fromkeys(("device", "ip"), "")})
+    # The name of a product or organization is never empty, but what browsers send and descriptions can be.
+    empty = {**sample.variables, **dict.fromkeys(("device", "ip", "role_description"), "")}
+    await _render_texts(rendering, project_id, content, empty)
 
 
 async def render_edited(
@@ -189,7 +192,7 @@ async def render_edited(
     parts = [_part(block, shown, mail.values) for block, shown in zip(content.blocks, texts, strict=True)]
     return render_parts(
         subject,
-        [part for part in parts if part.kind != "text" or part.text],
+        parts,
         app=mail.app,
         theme=theme_of(project.settings.sign_in.accent_color, project.settings.sign_in.theme),
         language=mail.language,

@@ -57,6 +57,7 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
     """Send the e-mail of an invitation, with a link that has the current token. Raises the problems of
     `send_rendered`."""
     token = invitation_token(world.secrets, row.project_id, row.id, row.generation)
+    role = await access.role_named(world.db, row.project_id, row.role)
     page_url = f"{pages_url(world, row.project_id)}/auth/pages/invitation"
     await send_rendered(
         world,
@@ -69,7 +70,8 @@ async def mail_invitation(world: "World", row: OrganizationInvitationRow, organi
         test=await is_test_invitation(world.db, row.project_id, row.id),
         organization=organization.name,
         inviter=await inviter_name(world.db, row) or app_name(await projects.require_project(world.db, row.project_id)),
-        role=(await access.role_named(world.db, row.project_id, row.role)).name,
+        role=role.name,
+        role_description=role.description,
         link=url_with_token(row.accept_url or page_url, token),
         until=row.expires_at,
     )
