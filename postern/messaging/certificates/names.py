@@ -3,12 +3,15 @@ links, and for hosted pages."""
 
 import asyncio
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 import msgspec
 
 from postern.kernel.config import Settings
+from postern.kernel.outbound.client import OutboundResponse
 from postern.messaging.certificates import store
 from postern.messaging.certificates.model import PAGES_CHECK_TIME
 from postern.messaging.domains.dns_check import check_cname
@@ -18,6 +21,12 @@ from postern.protocols.mail.dns import DnsUnavailable, NoSuchRecord
 
 if TYPE_CHECKING:
     from postern.world import World
+
+PAGES_PROBE_TIME = timedelta(seconds=5)
+"""How long a request to the host name of hosted pages may take."""
+DISCOVERY_PATH = "/.well-known/openid-configuration"
+DISCOVERY_BYTES = 16_384
+"""Maximum size of the metadata of the OpenID provider, in bytes."""
 
 
 def own_names(settings: Settings) -> list[str]:
@@ -64,11 +73,12 @@ def _foreign_addresses(settings: Settings, name: str, addresses: Collection[str]
     return None
 
 
-async def check_pages_record(world: "World", name: str) -> DnsRecord | None:
-    """The DNS record to publish for a name of hosted pages, with what a lookup finds now.
+async def check_pages_record(world: "World", project_id: UUID, name: str) -> DnsRecord | None:
+    """The DNS record to publish for a name of a project's hosted pages, with what a lookup finds now.
 
-    Instead of the CNAME record, the name may have address records of this server's addresses. A failed lookup gives
-    the status UNKNOWN. None if the host of the base URL is an IP address or `localhost`: no CNAME record leads there.
+    Instead of the CNAME record, the name may have address records of this server's addresses, or of a proxy, such as a
+    CDN, through which this server answers at the name. A failed lookup gives the status UNKNOWN. None if the host of
+    the base URL is an IP address or `localhost`: no CNAME record leads there.
     """
     host = public_host(world.settings)
     if not is_domain_name(host):
@@ -76,12 +86,37 @@ async def check_pages_record(world: "World", name: str) -> DnsRecord | None:
     record = DnsRecord(type="CNAME", name=name, value=host, purpose="PAGES", required=True)
     try:
         async with asyncio.timeout(PAGES_CHECK_TIME.total_seconds()):
-            return await _check_pages_record(world, record)
+            checked = await _check_pages_record(world, record)
     except DnsUnavailable as error:
         reason = str(error)
     except TimeoutError:
         reason = "The lookups took too long."
+    else:
+        if checked.status == "WRONG" and await _answers_at(world, project_id, name):
+            return msgspec.structs.replace(checked, status="VERIFIED", reason=None)
+        return checked
     return msgspec.structs.replace(record, status="UNKNOWN", reason=reason)
+
+
+async def _answers_at(world: "World", project_id: UUID, name: str) -> bool:
+    """Whether this server answers at the name of a project's hosted pages: the metadata of the OpenID provider there
+    (OpenID Connect Discovery §4) are those of the project. This proves nothing to others, because anybody can copy
+    them; whoever sets the name also chooses where it leads."""
+    base = urlsplit(world.settings.public_url)
+    path = f"/projects/{project_id}"
+    url = f"{base.scheme}://{name}{'' if base.port is None else f':{base.port}'}{path}{DISCOVERY_PATH}"
+    try:
+        async with asyncio.timeout(PAGES_PROBE_TIME.total_seconds()):
+            outcome = await world.outbound.get(url, keep=DISCOVERY_BYTES)
+    except TimeoutError:
+        return False
+    if not isinstance(outcome, OutboundResponse) or outcome.status != 200:
+        return False
+    try:
+        document = msgspec.json.decode(outcome.body, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return False
+    return document.get("issuer") == f"{world.settings.public_url}{path}"
 
 
 async def _check_pages_record(world: "World", record: DnsRecord) -> DnsRecord:

@@ -1,6 +1,8 @@
 """Whether the host name of hosted pages (`settings.signIn.pagesDomain`) can be used: what its developer must do."""
 
+import json
 from datetime import timedelta
+from ipaddress import ip_network
 from uuid import uuid4
 
 import msgspec
@@ -11,6 +13,7 @@ from postern.messaging.certificates import names, store
 from postern.messaging.certificates.authority import authority_of
 from postern.messaging.certificates.operations import PAGES_CHECK_RATE
 from postern.messaging.certificates.pages_domains import PagesDomains
+from tests.peers.http_receiver import Reply, http_receiver
 
 HOST = "post.example.net"
 """The host of the base URL."""
@@ -85,6 +88,32 @@ async def test_the_record_is_looked_up_for_each_request(project, zone, world, na
     wrong = await record_of(project)
     assert (wrong["status"], wrong["found"]) == ("WRONG", ["2001:db8::1", "192.0.2.1"])
     assert wrong["reason"] == f"{name} resolves to 2001:db8::1 and not only to this server, {HOST}."
+
+
+@pytest.mark.parametrize("server", [{"outbound_allow": (ip_network("127.0.0.0/8"),)}])
+async def test_a_name_behind_a_cdn_is_verified_if_this_server_answers_there(project, zone, world, name, monkeypatch):
+    zone.add(name, "A", "127.0.0.1")
+    path = f"/projects/{project.id}/.well-known/openid-configuration"
+    async with http_receiver() as cdn:
+        base_url = f"http://{HOST}:{cdn.port}"
+        monkeypatch.setattr(world, "settings", msgspec.structs.replace(world.settings, base_url=base_url))
+        issuer = f"{base_url}/projects/{project.id}"
+        for reply in (
+            Reply(body=b"A page of the CDN"),
+            Reply(body=b'["issuer"]'),
+            Reply(body=json.dumps({"issuer": f"{base_url}/projects/{new_id()}"}).encode()),
+            Reply(status=404, body=json.dumps({"issuer": issuer}).encode()),
+            Reply(status=302, headers={"Location": f"{issuer}/.well-known/openid-configuration"}),
+        ):
+            cdn.script(path, reply)
+            assert (await record_of(project))["status"] == "WRONG", reply
+        cdn.script(path, Reply(body=json.dumps({"issuer": issuer}).encode()))
+        record = await record_of(project)
+        assert (record["status"], record["found"], record["reason"]) == ("VERIFIED", ["127.0.0.1"], None)
+        assert cdn.received(path)[-1].headers["host"].partition(":")[0] == name
+        cdn.script(path, Reply(body=json.dumps({"issuer": issuer}).encode(), delay=30))
+        monkeypatch.setattr(names, "PAGES_PROBE_TIME", timedelta(milliseconds=50))
+        assert (await record_of(project))["status"] == "WRONG", "it does not answer in time"
 
 
 @pytest.mark.parametrize("question", ["CNAME", "A", "of the server", "too slow"])
