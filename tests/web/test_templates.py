@@ -89,6 +89,7 @@ HOSTED: dict[str, Any] = {
     "providers": [ITEM],
     "qr": {"size": H, "path": H},
     "picture": H,
+    "wrong_password": False,
     "until": {"iso": H, "text": H},
     "accepted_links": [{"url": H, "text": H}],
     **dict.fromkeys(("customer", "actor", "duration", "publisher", "termsToken", "acceptedTerms", "terms_error"), H),

@@ -110,6 +110,7 @@ BLANK: dict[str, Any] = {
     **dict.fromkeys(("termsToken", "acceptedTerms", "terms_error"), ""),
     "qr": None,
     "until": None,
+    "wrong_password": False,
 }
 """Defaults for values that templates use and that not every page sets."""
 
@@ -618,6 +619,7 @@ async def _process_form(
     if template == "terms.html" and isinstance(problem, CodeInvalid):
         template = "sign-in.html"  # The sign-in does not wait any more.
     error = text_of(problem)
+    wrong_password = any(error.path == "/password" for error in problem.errors or [])
     if isinstance(problem, TermsNotAccepted):
         entered["terms_error"], error = error, ""  # Beside the box.
     return await hosted_page(
@@ -627,6 +629,7 @@ async def _process_form(
         status=problem.status,
         retry_after=problem.retry_after_seconds,
         error=error,
+        wrong_password=wrong_password,
         **entered,
         **values,
     )

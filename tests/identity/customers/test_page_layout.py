@@ -301,6 +301,7 @@ def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = F
         "providers": [{"name": provider, "url": "/x", "icon": provider.upper()} for provider in PROVIDERS],
         "qr": {"size": 20, "path": "M0 0h1v1z"},
         "foot_links": [{"url": "/x", "text": PROBLEM_TEXTS["customer_banned"]}] * 3,
+        "wrong_password": False,
         "until": {"iso": "2026-01-31T12:00:00Z", "text": "12:00 UTC"},
         "accepted_links": [{"url": "https://a.example", "text": text("Privacy")}] * 2,
         "terms": {"version": "1"},

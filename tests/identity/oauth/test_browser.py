@@ -3,8 +3,9 @@
 import asyncio
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import uuid4
 
@@ -229,3 +230,108 @@ def test_chromium_signs_in_consents_and_signs_out(installation: dict[str, Any], 
         browser.open(authorization_url(installation, client_id="unknown"))
         browser.wait_for("This sign-in cannot continue")
         assert not re.search(r"evil|callback", browser.text)
+
+
+LANDMARKS = ("banner", "complementary", "contentinfo", "main", "navigation", "region", "search")
+CONTROLS = ("button", "checkbox", "combobox", "link", "radio", "textbox", "DisclosureTriangle")
+
+
+class Accessible(NamedTuple):
+    """What a screen reader gets of an element."""
+
+    role: str
+    name: str
+    description: str
+    properties: dict[str, Any]
+
+
+def accessible(browser: Browser) -> list[Accessible]:
+    """The accessibility tree of the page in its order, without what screen readers leave out."""
+    nodes = browser.command("Accessibility.getFullAXTree")["nodes"]
+    by_id = {node["nodeId"]: node for node in nodes}
+    found, waiting = [], [nodes[0]]
+    while waiting:
+        node = waiting.pop()
+        waiting += [by_id[child] for child in reversed(node.get("childIds", [])) if child in by_id]
+        if not node["ignored"]:
+            role, name, description = (node.get(key, {}).get("value", "") for key in ("role", "name", "description"))
+            properties = {item["name"]: item["value"].get("value") for item in node.get("properties", [])}
+            found.append(Accessible(role, name, description, properties))
+    return found
+
+
+def require_structure(tree: list[Accessible], title: str) -> None:
+    """Require one title that is the first heading, headings without gaps, landmarks, and a name for each control."""
+    assert tree[0].role == "RootWebArea"
+    assert tree[0].name.startswith(title), tree[0]
+    headings = [(node.properties["level"], node.name) for node in tree if node.role == "heading"]
+    assert headings[0] == (1, title), headings
+    levels = [level for level, _ in headings]
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels)), headings
+    landmarks = [(node.role, node.name) for node in tree if node.role in LANDMARKS]
+    assert [role for role, _ in landmarks].count("main") == [role for role, _ in landmarks].count("contentinfo") == 1
+    assert len(set(landmarks)) == len(landmarks), f"landmarks of one role need different names: {landmarks}"
+    assert all(name for role, name in landmarks if role in ("navigation", "region"))
+    assert [node for node in tree if node.role in CONTROLS and not node.name] == []
+
+
+def require_error(tree: list[Accessible], field: str, message: str) -> None:
+    """Require that an error is announced, and belongs to this field and to no other."""
+    assert [node.properties["live"] for node in tree if node.role == "alert"] == ["assertive"]
+    wrong = [node for node in tree if node.properties.get("invalid") not in (None, "false")]
+    assert [node.name for node in wrong] == [field]
+    assert message in wrong[0].description
+    assert wrong[0].properties["focused"] is True, "a message in a new page is not read by all, but the field is"
+
+
+def test_a_screen_reader_gets_names_errors_and_landmarks(installation: dict[str, Any]) -> None:
+    with open_browser() as browser:
+        browser.open(authorization_url(installation))
+        require_structure(accessible(browser), "Sign in")
+        browser.fill("email", installation["email"])
+        browser.click("Continue")
+        browser.wait("document.getElementById('password')")
+        browser.fill("password", "not the password")
+        browser.click("Sign in")
+        browser.wait("document.getElementById('error')")
+        tree = accessible(browser)
+        require_structure(tree, "Sign in")
+        require_error(tree, "Password", "Wrong email or password.")
+        sign_up = browser.evaluate("location.href.replace(/sign-in.*/, 'sign-up')")
+        query = urlencode({"redirectUrl": f"{installation['issuer']}/oauth/continue", "codeChallenge": CHALLENGE})
+        browser.open(f"{sign_up}?{query}")
+        tree = accessible(browser)
+        require_structure(tree, "Sign up")
+        fields = [(node.name, node.properties["required"]) for node in tree if node.role == "textbox"]
+        assert fields == [
+            ("Name (optional)", False),
+            ("E-mail address", True),
+            ("Password (8 characters or more)", True),
+        ]
+        browser.fill("email", f"{uuid4().hex[:8]}@example.com")
+        browser.fill("password", "password1")
+        browser.click("button")
+        browser.wait("document.getElementById('error')")
+        tree = accessible(browser)
+        require_structure(tree, "Sign up")
+        require_error(tree, "Password (8 characters or more)", "This password is among the most common ones.")
+        browser.open(authorization_url(installation, prompt="consent"))
+        enter_password(browser, installation)
+        browser.wait_for("Allow Northwind Reports?")
+        tree = accessible(browser)
+        require_structure(tree, "Allow Northwind Reports?")
+        assert [node.name for node in tree if node.role == "button"] == ["Allow", "Do not allow"]
+        browser.open(f"{installation['issuer']}/auth/pages/account")
+        browser.wait_for("Where you are signed in")
+        tree = accessible(browser)
+        require_structure(tree, "Your account")
+        regions = [node.name for node in tree if node.role == "region"]
+        assert regions[:3] == ["Profile", "E-mail addresses", "Signing in"]
+        names = [node.name for node in tree if node.role in ("button", "link")]
+        # Sessions on equal devices differ in their times, but not in those of this test.
+        ends = [name for name in names if name.startswith("End ")]
+        assert ends, names
+        assert all(re.fullmatch(r"End .+, .+, .*\d{4}.*", name) for name in ends), ends
+        names = [name for name in names if name not in ends]
+        assert len(set(names)) == len(names), f"controls that sound the same: {names}"
