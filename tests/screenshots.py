@@ -1,33 +1,110 @@
 """`script/screenshots FOLDER`: a picture of each hosted page and each mail to customers, in light, in dark and on a
-phone, in several languages. Pages and values are those of `tests/identity/customers/test_page_layout.py`.
+phone, in several languages. Pages and values are those of `tests/identity/customers/test_page_layout.py`, with long
+texts and everything that a page can show; STATES are pages as most customers see them.
 """
 
 import argparse
 import base64
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from postern.web.languages import LANGUAGES
+from postern.web.languages import LANGUAGES, text
 from tests.identity.customers.test_page_layout import MAIL_NAMES, NAMES, rendered, rendered_mail
 from tests.peers.chromium import CHROMIUM, Browser, open_browser
 
 LAYOUTS = {"light": (False, 1_280), "dark": (True, 1_280), "phone": (False, 390)}
 """Whether a picture is dark, and its width in pixels."""
 MIN_HEIGHT, MAX_HEIGHT = 720, 4_000
+SHORT = {
+    **dict.fromkeys(("error", "terms_error", "done", "reason", "adds_passkey"), ""),
+    **dict.fromkeys(("email", "account", "customer", "inviter"), "ada@example.com"),
+    "foot_links": [{"url": "/x", "text": shown} for shown in (text("Privacy"), text("Terms"), text("Help"))],
+    "providers": [{"name": name, "url": "/x", "icon": name.upper()} for name in ("Google", "Microsoft", "Apple")],
+}
+"""Values without a mistake of the customer, and with names of usual length."""
+STATES: dict[str, tuple[str, dict[str, object]]] = {
+    "state-sign-in": ("sign-in.html", {}),
+    "state-sign-in-picture": ("sign-in.html", {"pictured": True}),
+    "state-sign-up": ("sign-up.html", {"terms": None}),
+    "state-credentials": ("credentials.html", {}),
+    "state-verify-resent": ("verify.html", {"resent": "1", "until": None}),
+    "state-notice": (
+        "notice.html",
+        {
+            "heading": text("You are signed out"),
+            "message": text("You are signed out everywhere else."),
+        },
+    ),
+    "state-account-empty": (
+        "account.html",
+        {
+            **{key: [] for key in ("emails", "keys", "remembered", "identities", "organizations", "apps")},
+            **dict.fromkeys(("factor", "own_language", "others"), ""),
+            "has_password": False,
+            "done": text("Your name was changed."),
+        },
+    ),
+    "state-account-form": (
+        "account-form.html",
+        {
+            "form": {
+                **dict.fromkeys(("action", "back"), "/x"),
+                "hidden": {},
+                "danger": True,
+                "title": text("Delete your account?"),
+                "paragraphs": [text("Your account and all data about you here are deleted. This cannot be undone.")],
+                "inputs": [],
+                "button": text("Delete my account"),
+            }
+        },
+    ),
+    "state-organization-suspended": (
+        "organization.html",
+        {
+            **{key: [] for key in ("members", "invitations", "domains", "connections", "directories", "rules")},
+            **dict.fromkeys(("q", "entered"), ""),
+            "suspended": True,
+            "setup": "OWNER",
+        },
+    ),
+    "state-consent": (
+        "oauth-consent.html",
+        {**dict.fromkeys(("publisher", "self_registered", "user_code", "resource"), ""), "third_party": False},
+    ),
+    "state-setup": (
+        "setup.html",
+        {
+            "steps": [
+                {"title": text("Verify your domain"), "url": "/x", "done": True},
+                {"title": text("Set up single sign-on"), "url": "/x", "done": False},
+            ]
+        },
+    ),
+    "state-setup-test": (
+        "setup-test.html",
+        {"accepted": True, "checks": [{"step": "audience", "ok": True, "detail": "The audience is right."}]},
+    ),
+}
+"""Pages with other values, by the names of their pictures."""
 
 
 def take_screenshots(folder: Path, languages: list[str], part: str = "") -> list[Path]:
     """Write `LANGUAGE/LAYOUT/NAME.png` below `folder`, for the pages and mails whose name contains `part`."""
-    pages = {name.strip("/").replace("/", "-").removesuffix(".html"): (rendered, name) for name in NAMES}
-    pages |= {name.replace("customers/", "mail-"): (rendered_mail, name) for name in MAIL_NAMES}
+    pages: dict[str, Callable[[str], str]] = {
+        name.strip("/").replace("/", "-").removesuffix(".html"): partial(rendered, name) for name in NAMES
+    }
+    pages |= {name.replace("customers/", "mail-"): partial(rendered_mail, name) for name in MAIL_NAMES}
+    pages |= {name: partial(rendered, page, **{**SHORT, **changed}) for name, (page, changed) in STATES.items()}
     files: list[Path] = []
     with open_browser() as browser:
         for language in languages:
-            for name, (render, template) in pages.items():
+            for name, render in pages.items():
                 if part in name:
                     # The layout tests measure pages with this menu open, which covers a part of the page.
-                    html = render(template, language).replace('<details class="lang" open>', '<details class="lang">')
+                    html = render(language).replace('<details class="lang" open>', '<details class="lang">')
                     files += [_take(browser, html, folder / language, layout, name) for layout in LAYOUTS]
     return files
 

@@ -7,6 +7,7 @@ is kept there.
 import json
 import os
 import re
+from datetime import UTC, datetime
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,15 @@ from typing import Any
 import pytest
 
 import postern.web.pages
+from postern.identity.oauth.rules import SCOPE_TEXTS
 from postern.identity.setup_links.guides import GUIDES, shown_steps
 from postern.identity.setup_links.pages import STATUS_TEXTS, TITLES
-from postern.web.languages import LANGUAGES, counted_text, text, translated
+from postern.web.languages import LANGUAGES, counted_text, format_moment, text, translated
 from postern.web.mails import render_mail
 from postern.web.page_texts import PageTexts
 from postern.web.pages import FOLDER, page
 from postern.web.problem_texts import PROBLEM_TEXTS
+from postern.web.qr import qr_code
 from postern.web.themes import ThemeSettings, style_of, theme_of
 from tests.peers.chromium import CHROMIUM, chromium
 from tests.web.test_mails import MAILS
@@ -34,9 +37,10 @@ WIDE_NAMES = (
 )
 """The pages of every kind of layout, which are measured in a wide window, too."""
 AXE_TAGS = "wcag2a wcag2aa wcag21a wcag21aa wcag22aa best-practice"
-LOGO = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='900' height='120'/%3E"
+SVG = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' style='background:%2320939e'"
+LOGO = f"{SVG} width='900' height='120'/%3E"
 """A wide logo."""
-PICTURE = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='2400' height='3200'/%3E"
+PICTURE = f"{SVG} width='2400' height='3200'/%3E"
 ASSETS = Path(postern.web.pages.__file__).parent / "assets"
 AXE = Path(__file__).parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PARTIALS = (
@@ -50,6 +54,10 @@ MAIL_NAMES = [name for name in MAILS if name.startswith("customers/")]
 EMAIL = "maximiliane.oberhausen-schmitt@kaffeehaus-linden.example.com"
 PROVIDERS = ["Google", "Microsoft", "GitHub", "Apple", "GitLab", "Discord", "Slack", "LinkedIn", "Facebook", "X"]
 
+MOMENT = datetime(2026, 12, 31, 22, 45, tzinfo=UTC)
+TIME = "TIME-OF-TESTS"
+"""Stands in the values of pages for MOMENT as readers of the language write it."""
+QR = qr_code("otpauth://totp/Northwind%20Coffee:ada@example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
 DEVICE = {
     "name": text("{browser} on {system}", browser="Samsung Internet", system="ChromeOS"),
     "ip": "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
@@ -67,7 +75,7 @@ ACCOUNT_VALUES = {
     "done": PROBLEM_TEXTS["sso_required"],
     "provider": "Microsoft",
     "own_language": "Português",
-    "factor": "31 January 2026 at 12:00 UTC",
+    "factor": TIME,
     "codes_left": "10",
     "form": {
         "title": text("Make {email} your main address?", email=EMAIL),
@@ -88,13 +96,11 @@ ACCOUNT_VALUES = {
     ],
     "offers": dict.fromkeys(("password", "passkey", "delete"), True),
     "has_password": True,
-    "password_changed": "31 January 2026 at 12:00 UTC",
-    "keys": [{"name": EMAIL, "detail": text("Added {added}", added="2026"), "rename_url": "/x", "remove_url": "/x"}],
-    "devices": [
-        {**DEVICE, "used": "31 January 2026 at 12:00 UTC", "end_url": "/x", "current": it} for it in (True, False)
-    ],
+    "password_changed": TIME,
+    "keys": [{"name": EMAIL, "detail": text("Added {added}", added=TIME), "rename_url": "/x", "remove_url": "/x"}],
+    "devices": [{**DEVICE, "used": TIME, "end_url": "/x", "current": it} for it in (True, False)],
     "others": 1,
-    "remembered": [{**DEVICE, "until": text("Until {time}", time="31 January 2026"), "forget_url": "/x"}],
+    "remembered": [{**DEVICE, "until": text("Until {time}", time=TIME), "forget_url": "/x"}],
     "identities": [
         {"name": "Microsoft", "url": "/x", "connected": connected, "icon": icon, "account": account}
         for connected, icon, account in ((True, "MICROSOFT", EMAIL), (True, "", ""), (False, "GITHUB", ""))
@@ -105,13 +111,12 @@ ACCOUNT_VALUES = {
             "name": EMAIL,
             "publisher": "kaffeehaus-linden-reports-and-more.apps.example.com:8443",
             "scopes": "openid, profile, email",
-            "since": "31 January 2026 at 12:00 UTC",
+            "since": TIME,
             "url": "/x",
         }
     ],
 }
 """Long values of the account pages."""
-TIME = "31 January 2026 at 12:00 UTC"
 ACCOUNT_VALUES |= {
     **dict.fromkeys(("self_url", "invite_url", "domain_url", "rules_url", "setup_url", "more_url"), "/x"),
     "setup": "HERE",
@@ -249,9 +254,9 @@ def setup_values() -> dict[str, object]:
     }
 
 
-def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = False) -> str:
+def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = False, **changed: object) -> str:
     """A page with long values, its style sheets inline, and the menu of languages open; if `pictured`, with a logo and
-    a picture."""
+    a picture. `changed` are other values of the template."""
     base = "/projects/1/auth/pages"
     languages = [{"code": code, "name": name_, "url": f"{base}/x?lang={code}"} for code, name_ in LANGUAGES.items()]
     values = {
@@ -292,14 +297,14 @@ def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = F
         "flow": {"state": "x"},
         "fields": {"x": "x"},
         "switch_form": None,
-        "links": [{"url": "https://a.example", "text": PROBLEM_TEXTS["not_found"]}],
-        "scopes": [PROBLEM_TEXTS["not_found"]],
+        "links": [{"url": "https://a.example", "text": text("privacy policy")}] * 2,
+        "scopes": list(SCOPE_TEXTS.values()),
         "methods": ["PASSWORD", "EMAIL_CODE"],
         "ways": ["PASSWORD", "EMAIL_CODE"],
         "forgot_url": "/x",
         "texts": PageTexts(footer="Northwind Coffee GmbH, Speicherstadt 4, 20457 Hamburg"),
         "providers": [{"name": provider, "url": "/x", "icon": provider.upper()} for provider in PROVIDERS],
-        "qr": {"size": 20, "path": "M0 0h1v1z"},
+        "qr": QR,
         "foot_links": [{"url": "/x", "text": PROBLEM_TEXTS["customer_banned"]}] * 3,
         "wrong_password": False,
         "until": {"iso": "2026-01-31T12:00:00Z", "text": "12:00 UTC"},
@@ -318,6 +323,7 @@ def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = F
         "valid_until": TIME,
         **(setup_values() if name.startswith("setup") else ACCOUNT_VALUES),
         **(OTHER_VALUES if name in OTHERS else {}),
+        **changed,
     }
     template = name[1:] if name in OTHERS else f"hosted/{name}"
     html = str(page(template, language=language, **values).content)
@@ -329,6 +335,7 @@ def rendered(name: str, language: str, *, dark: bool = False, pictured: bool = F
     html = html.replace("</head>", f"<style>{style}</style></head>").replace(
         '<details class="lang">', '<details class="lang" open>'
     )
+    html = html.replace(TIME, format_moment(language, MOMENT))
     return html.replace('<div id="passkeys" hidden>', '<div id="passkeys">')
 
 
@@ -337,9 +344,11 @@ def rendered_mail(name: str, language: str) -> str:
     device = translated(language, text("{browser} on {system}", browser="Samsung Internet", system="ChromeOS"))
     values = {
         **dict.fromkeys(("app", "organization"), "Kaffeehaus Linden und Töchter, Hamburg"),
-        **dict.fromkeys(("change", "device", "reason"), device),
+        "device": device,
+        "change": translated(language, text("{sign_in} was added", sign_in=EMAIL)),
+        "reason": "The invoice of January cannot be downloaded",
         **dict.fromkeys(("inviter", "role"), "Maximiliane Oberhausen-Schmitt"),
-        **dict.fromkeys(("time", "until"), TIME),
+        **dict.fromkeys(("time", "until"), format_moment(language, MOMENT)),
         "role_description": f"Sees prices, places orders and approves them. {'x' * 60}",
         "ip": str(DEVICE["ip"]),
         "minutes": "10",
