@@ -18,6 +18,10 @@ FONTS: dict[FontFamily, str] = {
     "MONOSPACE": 'ui-monospace,"Cascadia Code",Menlo,Consolas,monospace',
 }
 """The fonts, which devices have: pages load none."""
+JAPANESE_SYSTEM = (
+    '-apple-system,"Segoe UI",Roboto,"Hiragino Sans","Yu Gothic UI",Meiryo,"Noto Sans JP","Noto Sans CJK JP",sans-serif'
+)
+"""SYSTEM on pages in Japanese. `system-ui` has Chinese forms of characters on devices that are set to Chinese."""
 RADIUS_PIXELS: dict[Corners, int] = {"SQUARE": 0, "SMALL": 4, "MEDIUM": 10, "LARGE": 18}
 ACCENT_CONTRAST = 3.0
 """Minimum contrast of the accent color to its surroundings (WCAG 2.2 §1.4.11)."""
@@ -146,9 +150,12 @@ def check_contrast(theme: Theme) -> None:
 def style_of(theme: Theme) -> str:
     """The style sheet that sets the theme's values."""
     light, dark = _declarations(theme.light), _declarations(theme.dark)
+    fonts = {"font": theme.font, "heading": theme.heading_font}
+    japanese = ";".join(f"--b-{name}:{JAPANESE_SYSTEM}" for name, font in fonts.items() if font == FONTS["SYSTEM"])
     return (
         f":root{{{light};--b-radius:{theme.radius_pixels}px;--b-font:{theme.font};--b-heading:{theme.heading_font}}}\n"
         f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+        f":root:lang(ja){{{japanese}}}\n"
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 from postern.web.mails import render_mail
 from postern.web.themes import (
     FONTS,
+    JAPANESE_SYSTEM,
     ThemeColors,
     ThemeSettings,
     check_contrast,
@@ -47,6 +48,8 @@ def test_style_and_mails_have_the_colors_of_the_theme():
     assert "--b-radius:0px;" in style
     assert f"--b-heading:{FONTS['SERIF']}" in style
     assert "@media (prefers-color-scheme:dark){:root{--b-accent:" in style
+    # The headings have a font of their own, which has Japanese characters.
+    assert f":root:lang(ja){{--b-font:{JAPANESE_SYSTEM}}}\n" in style
     values = {"link": "https://a.example/?token=x", "email": "ada@example.com", "minutes": "15", "time": "today"}
     mail = render_mail("customers/link", source="203.0.113.7", app="acme & Söhne", theme=theme, **values)
     assert "background-color:#7a3214" in mail.html

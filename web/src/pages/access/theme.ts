@@ -22,6 +22,9 @@ export const FONTS: Record<string, string> = {
   ROUNDED: 'ui-rounded,"Hiragino Maru Gothic ProN",Quicksand,Comfortaa,"Arial Rounded MT Bold",sans-serif',
   MONOSPACE: 'ui-monospace,"Cascadia Code",Menlo,Consolas,monospace',
 };
+/** SYSTEM on pages in Japanese: `system-ui` has Chinese forms of characters on devices that are set to Chinese. */
+const JAPANESE_SYSTEM =
+  '-apple-system,"Segoe UI",Roboto,"Hiragino Sans","Yu Gothic UI",Meiryo,"Noto Sans JP","Noto Sans CJK JP",sans-serif';
 const RADIUS: Record<string, number> = { SQUARE: 0, SMALL: 4, MEDIUM: 10, LARGE: 18 };
 /** Least contrast of the accent to what is around it (WCAG 2.2, 1.4.11). */
 const ACCENT_CONTRAST = 3;
@@ -76,7 +79,11 @@ export function themeOf(draft: Draft): Theme {
 export function styleOf(theme: Theme): string {
   const { light, dark, radius, font, headingFont } = theme;
   const root = `${declarations(light)};--b-radius:${radius}px;--b-font:${font};--b-heading:${headingFont}`;
-  return `:root{${root}}\n@media (prefers-color-scheme:dark){:root{${declarations(dark)}}}\n`;
+  const japanese = Object.entries({ font, heading: headingFont })
+    .filter(([, stack]) => stack === FONTS.SYSTEM)
+    .map(([name]) => `--b-${name}:${JAPANESE_SYSTEM}`)
+    .join(";");
+  return `:root{${root}}\n@media (prefers-color-scheme:dark){:root{${declarations(dark)}}}\n:root:lang(ja){${japanese}}\n`;
 }
 
 function declarations({ onAccent, ...colors }: Palette): string {
