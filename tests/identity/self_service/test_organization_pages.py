@@ -167,8 +167,8 @@ async def test_connections_are_shown_with_kind_domain_state_and_certificate(auth
     assert [response.status_code for response in created] == [201, 201], [response.text for response in created]
     ends = datetime.fromisoformat(created[0].json()["idpCertificates"][0]["expiresAt"])
     shown = section_of(await entered(browsers["ADMIN"], organization), "sign-in")
-    assert f"Entra SAML, {domain}: Not ready yet The certificate ends {format_moment('en', ends)}" in shown
-    assert f"Okta OpenID Connect, {domain}: Not ready yet" in shown
+    assert f"Entra SAML · {domain} · Not ready yet The certificate ends {format_moment('en', ends)}" in shown
+    assert f"Okta OpenID Connect · {domain} · Not ready yet" in shown
     assert shown.count("The certificate ends") == 1, "an OpenID connection has no certificate"
 
 
