@@ -119,7 +119,7 @@ async def test_mails_that_others_cause_are_in_the_stored_language(auth, project)
     body = {"reason": "Ticket 1"}
     assert (await project.developer.post(f"{path}/impersonate", body, headers=english)).status_code == 200
     german = await subject()
-    assert "in Ihrem Konto gehandelt" in german
+    assert "auf Ihr Konto zugegriffen" in german
     key = await project.key("customers:impersonate")
     server = await key.post(f"{path}/impersonate", body, headers=english)
     assert await subject() == german, "a server does not speak for the customer either"
