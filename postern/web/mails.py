@@ -91,9 +91,12 @@ def render_parts(
     origin: str = "",
 ) -> RenderedMail:
     """A mail with these parts, whose texts are shown as they are. `preheader` is what lists of mails show beside the
-    subject; `footer` and `origin` stand below the mail. `secrets` are the one-time codes and tokens in the parts."""
+    subject, by default the first paragraph; `footer` and `origin` stand below the mail. `secrets` are the one-time
+    codes and tokens in the parts."""
     subject = " ".join(subject.split())
     parts = [part for part in parts if part.kind != "text" or part.text.strip()]
+    # Without one, lists of mails show the name of the app and the subject once more.
+    preheader = preheader or next((part.text for part in parts if part.kind == "text"), "")
     below = "\n".join(filter(None, (footer, origin)))
     html = TEMPLATES.render_template(
         "mail/layout.html",

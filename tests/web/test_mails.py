@@ -72,3 +72,15 @@ def test_codes_and_links_are_highlighted():
     assert f"Choose a new password\n{LINK}\n" in reset.text
     assert "background-color:#ffee00" in reset.html, "the button does not have the accent color"
     assert "color:#000000;" in reset.html, "the text of the button is not black"
+
+
+def test_lists_of_mails_show_the_first_paragraph_without_the_code_and_webmail_the_language():
+    mail = render_mail("customers/code", app="Acme", language="ja", **used_values("customers/code"))
+    preheader = re.search(r'<div style="display:none[^>]*>([^<&]*)', mail.html)
+    assert preheader is not None
+    assert preheader[1].startswith("有効期間は")
+    assert "428913" not in preheader[1]
+    # Webmail removes <html> and <body>. Without the language, Japanese characters can get Chinese forms.
+    assert '<div lang="ja">' in mail.html
+    assert "'Hiragino Sans'" in mail.html
+    assert "Hiragino" not in render_mail("customers/code", app="Acme", **used_values("customers/code")).html
