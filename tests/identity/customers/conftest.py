@@ -69,7 +69,7 @@ class AuthClient:
 
     async def code(self, address: str) -> str:
         """The newest code that was mailed to an address."""
-        matches = [re.search(r": (\d{6})\b", mail["text"]) for mail in await self.mails(address)]
+        matches = [re.search(r"[:：] (\d{6})\b", mail["text"]) for mail in await self.mails(address)]
         return [match[1] for match in matches if match][-1]
 
     async def link_token(self, address: str) -> str:

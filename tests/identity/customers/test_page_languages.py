@@ -102,7 +102,7 @@ async def test_a_security_notice_is_in_the_language_of_the_request_or_of_the_pro
     address = new_address()
     await auth.settings(defaultLanguage="ja")
     sign_up = (await with_totp(auth, clock, address))[0]
-    assert (await auth.mails(address))[-1]["subject"] == 'Ada & "Sons" の2つ目の認証要素が変更されました'
+    assert (await auth.mails(address))[-1]["subject"] == 'Ada & "Sons"の2つ目の認証要素が変更されました'
     await auth.client.request(
         "POST",
         f"{browser.base}/forgot?lang=pt",
@@ -227,7 +227,7 @@ def test_every_problem_of_the_pages_has_a_text():
     assert INVALID_TEXTS
 
 
-@pytest.mark.parametrize(("language", "sentence"), [("en", "It is valid until {}."), ("ja", "{} まで有効です。")])
+@pytest.mark.parametrize(("language", "sentence"), [("en", "It is valid until {}."), ("ja", "{}まで有効です。")])
 async def test_the_code_page_says_until_when_the_code_is_valid(auth, browser, clock, language, sentence):
     address = new_address()
     page = await browser.open("sign-in", **FLOW, lang=language)
