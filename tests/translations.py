@@ -39,7 +39,7 @@ PAGES_BY_TEMPLATE = (
     (r"oauth-[a-z-]+\.html", "APPS"),
     (r"sso-[a-z-]+\.html", "SINGLE_SIGN_ON"),
     (r"setup[a-z-]*\.html", "SETUP"),
-    (r"act-as\.html", "SUPPORT"),
+    (r"impersonation-link\.html", "SUPPORT"),
     (r"(layout|back|notice|error|form-post|provider-icon)\.html", "ALL"),
 )
 """What the texts of a template are part of, by its name."""
