@@ -1820,11 +1820,13 @@ CREATE_IMPERSONATION_LINK = Operation(
     body="json",
     media_type="application/json",
 )
-IMPERSONATION_PAGE = Operation("impersonationPage", "GET", "/projects/{projectId}/auth/pages/act-as", "text")
+IMPERSONATION_PAGE = Operation(
+    "impersonationPage", "GET", "/projects/{projectId}/auth/pages/impersonation-link", "text"
+)
 IMPERSONATE_BY_PAGE = Operation(
     "impersonateByPage",
     "POST",
-    "/projects/{projectId}/auth/pages/act-as",
+    "/projects/{projectId}/auth/pages/impersonation-link",
     "text",
     body="form",
     media_type="application/x-www-form-urlencoded",

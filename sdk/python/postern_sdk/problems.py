@@ -1057,6 +1057,12 @@ class TooManyFeatures(UnprocessableEntityError):
     """`too_many_features` (422): A project has at most 1,000 features; delete some first."""
 
 
+class TooManyImpersonationLinks(UnprocessableEntityError):
+    """`too_many_impersonation_links` (422): There are 10 open impersonation links for this customer already; use
+    one, or wait five minutes.
+    """
+
+
 class TooManyImports(ConflictError):
     """`too_many_imports` (409): The project has five imports pending or running; retry when one of them has
     finished.
@@ -1394,6 +1400,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "too_many_dmarc_rows": TooManyDmarcRows,
     "too_many_domains": TooManyDomains,
     "too_many_features": TooManyFeatures,
+    "too_many_impersonation_links": TooManyImpersonationLinks,
     "too_many_imports": TooManyImports,
     "too_many_inbound_routes": TooManyInboundRoutes,
     "too_many_invitations": TooManyInvitations,

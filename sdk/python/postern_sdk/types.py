@@ -6151,7 +6151,8 @@ class PagesDomainStatus(Record, frozen=True, kw_only=True):
     """The host name: `settings.signIn.pagesDomain`."""
     record: DnsRecord | None
     """The DNS record to publish, with what was found now. VERIFIED also if the name has address records of the
-    server's addresses instead. Null if the server's own host is not a domain name, as on a developer's machine.
+    server's addresses instead, or of a proxy such as a CDN through which the server answers at the name. Null if
+    the server's own host is not a domain name, as on a developer's machine.
     """
     domain_verified: bool
     """Whether a sending domain of the project above the name is VERIFIED. Otherwise the name is not served."""

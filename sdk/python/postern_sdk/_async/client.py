@@ -10071,7 +10071,7 @@ class AsyncCustomers:
         from then on, and the browser goes to `redirectUrl` with `code`, `state` and `impersonation=true`;
         exchange the code at `auth/token` within two minutes. The session is that of `POST …/impersonate`. The
         customer is told when it begins. The link does not work any more if whoever created it has lost the
-        permission.
+        permission or has signed out. A customer has at most 10 open links.
 
         Permission: `customers:impersonate`.
 
@@ -10093,6 +10093,7 @@ class AsyncCustomers:
         Raises:
             CustomerBanned
             CustomerMissing
+            TooManyImpersonationLinks
         """
         return await self._client._call(
             operations.CREATE_IMPERSONATION_LINK,
@@ -15078,7 +15079,7 @@ class AsyncPages:
     def __init__(self, client: AsyncTransport) -> None:
         self._client = client
 
-    async def act_as(
+    async def impersonation_link(
         self,
         *,
         token: str | None = None,
@@ -15098,7 +15099,7 @@ class AsyncPages:
             operations.IMPERSONATION_PAGE, (), query={"token": token}, project=project, timeout=timeout
         )
 
-    async def submit_act_as(
+    async def submit_impersonation_link(
         self,
         *,
         email: str | NotGiven = NOT_GIVEN,
@@ -17297,8 +17298,10 @@ class AsyncProjects:
         """Check whether the project's host name for hosted pages, `settings.signIn.pagesDomain`, can be used.
 
         The response has the DNS record to publish, and whether it is published: it is looked up for each
-        request, so a project can make 30 in a minute. It also has the state of the sending domain above the
-        name, and of the TLS certificate. A record that could not be looked up has the status UNKNOWN.
+        request, so a project can make 30 in a minute. If the name has other addresses, such as those of a CDN,
+        the server sends itself a request at the name, and the record is VERIFIED if it arrives. It also has the
+        state of the sending domain above the name, and of the TLS certificate. A record that could not be looked
+        up has the status UNKNOWN.
 
         Permission: `projects:read`.
 

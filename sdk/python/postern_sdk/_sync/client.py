@@ -10047,7 +10047,7 @@ class Customers:
         from then on, and the browser goes to `redirectUrl` with `code`, `state` and `impersonation=true`;
         exchange the code at `auth/token` within two minutes. The session is that of `POST …/impersonate`. The
         customer is told when it begins. The link does not work any more if whoever created it has lost the
-        permission.
+        permission or has signed out. A customer has at most 10 open links.
 
         Permission: `customers:impersonate`.
 
@@ -10069,6 +10069,7 @@ class Customers:
         Raises:
             CustomerBanned
             CustomerMissing
+            TooManyImpersonationLinks
         """
         return self._client._call(
             operations.CREATE_IMPERSONATION_LINK,
@@ -15042,7 +15043,7 @@ class Pages:
     def __init__(self, client: Transport) -> None:
         self._client = client
 
-    def act_as(
+    def impersonation_link(
         self,
         *,
         token: str | None = None,
@@ -15062,7 +15063,7 @@ class Pages:
             operations.IMPERSONATION_PAGE, (), query={"token": token}, project=project, timeout=timeout
         )
 
-    def submit_act_as(
+    def submit_impersonation_link(
         self,
         *,
         email: str | NotGiven = NOT_GIVEN,
@@ -17257,8 +17258,10 @@ class Projects:
         """Check whether the project's host name for hosted pages, `settings.signIn.pagesDomain`, can be used.
 
         The response has the DNS record to publish, and whether it is published: it is looked up for each
-        request, so a project can make 30 in a minute. It also has the state of the sending domain above the
-        name, and of the TLS certificate. A record that could not be looked up has the status UNKNOWN.
+        request, so a project can make 30 in a minute. If the name has other addresses, such as those of a CDN,
+        the server sends itself a request at the name, and the record is VERIFIED if it arrives. It also has the
+        state of the sending domain above the name, and of the TLS certificate. A record that could not be looked
+        up has the status UNKNOWN.
 
         Permission: `projects:read`.
 

@@ -776,14 +776,14 @@ export interface AppsCustomersListAuditLogParams {
   cursor?: string | undefined;
 }
 
-/** Parameters of `pages.actAs`. */
-export interface PagesActAsParams {
+/** Parameters of `pages.impersonationLink`. */
+export interface PagesImpersonationLinkParams {
   /** Token. */
   token?: string | undefined;
 }
 
-/** Parameters of `pages.submitActAs`. */
-export interface PagesSubmitActAsParams {
+/** Parameters of `pages.submitImpersonationLink`. */
+export interface PagesSubmitImpersonationLinkParams {
   /** E-mail address. */
   email?: string | undefined;
   /** Password. */
@@ -2926,8 +2926,9 @@ export interface ProjectsApi {
    * Check whether the project's host name for hosted pages, `settings.signIn.pagesDomain`, can be used
    *
    * The response has the DNS record to publish, and whether it is published: it is looked up for each request, so a
-   * project can make 30 in a minute. It also has the state of the sending domain above the name, and of the TLS
-   * certificate. A record that could not be looked up has the status UNKNOWN.
+   * project can make 30 in a minute. If the name has other addresses, such as those of a CDN, the server sends itself a
+   * request at the name, and the record is VERIFIED if it arrives. It also has the state of the sending domain above
+   * the name, and of the TLS certificate. A record that could not be looked up has the status UNKNOWN.
    *
    * Permission: `projects:read`.
    *
@@ -4806,13 +4807,15 @@ export interface CustomersApi {
    * The page of the link says who acts as whom and why. Its button begins the session, which lasts `minutes` from then
    * on, and the browser goes to `redirectUrl` with `code`, `state` and `impersonation=true`; exchange the code at
    * `auth/token` within two minutes. The session is that of `POST …/impersonate`. The customer is told when it begins.
-   * The link does not work any more if whoever created it has lost the permission.
+   * The link does not work any more if whoever created it has lost the permission or has signed out. A customer has at
+   * most 10 open links.
    *
    * Permission: `customers:impersonate`.
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `customer_missing`, `customer_banned`, `too_many_requests`, `database_away`.
+   * Problems: `customer_missing`, `customer_banned`, `too_many_impersonation_links`, `too_many_requests`,
+   * `database_away`.
    */
   createImpersonationLink(id: string, params: NewImpersonationLink, options?: RequestOptions): Promise<CreatedImpersonationLink>;
   readonly identityRequests: CustomersIdentityRequestsApi;
@@ -5804,7 +5807,7 @@ export interface PagesApi {
    *
    * Problems: `too_many_requests`, `database_away`.
    */
-  actAs(params?: PagesActAsParams, options?: RequestOptions): Promise<string>;
+  impersonationLink(params?: PagesImpersonationLinkParams, options?: RequestOptions): Promise<string>;
   /**
    * Use a link: begin the session as the customer, and redirect the browser to the app with a code
    *
@@ -5812,7 +5815,7 @@ export interface PagesApi {
    *
    * Problems: `code_invalid`, `too_many_requests`, `database_away`.
    */
-  submitActAs(params?: PagesSubmitActAsParams, options?: RequestOptions): Promise<string>;
+  submitImpersonationLink(params?: PagesSubmitImpersonationLinkParams, options?: RequestOptions): Promise<string>;
   /**
    * The page of the link “This was not me” in the notice about a new device
    *

@@ -256,8 +256,8 @@ signInHooks.rotateSecret POST /projects/{projectId}/sign-in-hooks/{kind}/rotate-
 signInHooks.test POST /projects/{projectId}/sign-in-hooks/{kind}/test
 customers.impersonate POST /projects/{projectId}/customers/{id}/impersonate j
 customers.createImpersonationLink POST /projects/{projectId}/customers/{id}/impersonation-links j
-pages.actAs GET /projects/{projectId}/auth/pages/act-as qTn
-pages.submitActAs POST /projects/{projectId}/auth/pages/act-as fTn
+pages.impersonationLink GET /projects/{projectId}/auth/pages/impersonation-link qTn
+pages.submitImpersonationLink POST /projects/{projectId}/auth/pages/impersonation-link fTn
 pages.deniedSignIn GET /projects/{projectId}/auth/pages/not-me qTn
 pages.denySignIn POST /projects/{projectId}/auth/pages/not-me fTn
 providers.list GET /projects/{projectId}/auth/providers

@@ -862,6 +862,12 @@ export class TooManyDomains extends UnprocessableEntityError {}
 /** 422 `too_many_features`: A project has at most 1,000 features; delete some first. */
 export class TooManyFeatures extends UnprocessableEntityError {}
 
+/**
+ * 422 `too_many_impersonation_links`: There are 10 open impersonation links for this customer already; use one, or wait
+ * five minutes.
+ */
+export class TooManyImpersonationLinks extends UnprocessableEntityError {}
+
 /** 409 `too_many_imports`: The project has five imports pending or running; retry when one of them has finished. */
 export class TooManyImports extends ConflictError {}
 
@@ -1174,6 +1180,7 @@ export const PROBLEMS = {
   TooManyDmarcRows,
   TooManyDomains,
   TooManyFeatures,
+  TooManyImpersonationLinks,
   TooManyImports,
   TooManyInboundRoutes,
   TooManyInvitations,

@@ -6595,7 +6595,8 @@ export interface PagesDomainStatus {
   name: string;
   /**
    * The DNS record to publish, with what was found now. VERIFIED also if the name has address records of the server's
-   * addresses instead. Null if the server's own host is not a domain name, as on a developer's machine.
+   * addresses instead, or of a proxy such as a CDN through which the server answers at the name. Null if the server's
+   * own host is not a domain name, as on a developer's machine.
    */
   record: DnsRecord | null;
   /** Whether a sending domain of the project above the name is VERIFIED. Otherwise the name is not served. */
