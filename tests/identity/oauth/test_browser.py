@@ -249,15 +249,15 @@ def accessible(browser: Browser) -> list[Accessible]:
     """The accessibility tree of the page in its order, without what screen readers leave out."""
     nodes = browser.command("Accessibility.getFullAXTree")["nodes"]
     by_id = {node["nodeId"]: node for node in nodes}
-    found, waiting = [], [nodes[0]]
+    elements, waiting = [], [nodes[0]]
     while waiting:
         node = waiting.pop()
         waiting += [by_id[child] for child in reversed(node.get("childIds", [])) if child in by_id]
         if not node["ignored"]:
             role, name, description = (node.get(key, {}).get("value", "") for key in ("role", "name", "description"))
             properties = {item["name"]: item["value"].get("value") for item in node.get("properties", [])}
-            found.append(Accessible(role, name, description, properties))
-    return found
+            elements.append(Accessible(role, name, description, properties))
+    return elements
 
 
 def require_structure(tree: list[Accessible], title: str) -> None:
@@ -327,7 +327,7 @@ def test_a_screen_reader_gets_names_errors_and_landmarks(installation: dict[str,
         tree = accessible(browser)
         require_structure(tree, "Your account")
         regions = [node.name for node in tree if node.role == "region"]
-        assert regions[:3] == ["Profile", "E-mail addresses", "Signing in"]
+        assert regions[:3] == ["Profile", "E-mail addresses", "Ways to sign in"]
         names = [node.name for node in tree if node.role in ("button", "link")]
         # Sessions on equal devices differ in their times, but not in those of this test.
         ends = [name for name in names if name.startswith("End ")]
