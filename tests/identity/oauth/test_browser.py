@@ -233,6 +233,8 @@ def test_chromium_signs_in_consents_and_signs_out(installation: dict[str, Any], 
 
 
 LANDMARKS = ("banner", "complementary", "contentinfo", "main", "navigation", "region", "search")
+WRONG_HAS_FOCUS = "document.activeElement.getAttribute('aria-invalid') === 'true'"
+"""Not every screen reader reads a message in a new page, but each reads the field with the focus and its description."""
 CONTROLS = ("button", "checkbox", "combobox", "link", "radio", "textbox", "DisclosureTriangle")
 
 
@@ -282,7 +284,6 @@ def require_error(tree: list[Accessible], field: str, message: str) -> None:
     wrong = [node for node in tree if node.properties.get("invalid") not in (None, "false")]
     assert [node.name for node in wrong] == [field]
     assert message in wrong[0].description
-    assert wrong[0].properties["focused"] is True, "a message in a new page is not read by all, but the field is"
 
 
 def test_a_screen_reader_gets_names_errors_and_landmarks(installation: dict[str, Any]) -> None:
@@ -294,7 +295,7 @@ def test_a_screen_reader_gets_names_errors_and_landmarks(installation: dict[str,
         browser.wait("document.getElementById('password')")
         browser.fill("password", "not the password")
         browser.click("Sign in")
-        browser.wait("document.getElementById('error')")
+        browser.wait(WRONG_HAS_FOCUS)
         tree = accessible(browser)
         require_structure(tree, "Sign in")
         require_error(tree, "Password", "Wrong email or password.")
@@ -312,7 +313,7 @@ def test_a_screen_reader_gets_names_errors_and_landmarks(installation: dict[str,
         browser.fill("email", f"{uuid4().hex[:8]}@example.com")
         browser.fill("password", "password1")
         browser.click("button")
-        browser.wait("document.getElementById('error')")
+        browser.wait(WRONG_HAS_FOCUS)
         tree = accessible(browser)
         require_structure(tree, "Sign up")
         require_error(tree, "Password (8 characters or more)", "This password is among the most common ones.")
