@@ -234,7 +234,7 @@ def test_chromium_signs_in_consents_and_signs_out(installation: dict[str, Any], 
 
 LANDMARKS = ("banner", "complementary", "contentinfo", "main", "navigation", "region", "search")
 WRONG_HAS_FOCUS = "document.activeElement.getAttribute('aria-invalid') === 'true'"
-"""Not every screen reader reads a message in a new page, but each reads the field with the focus and its description."""
+"""Not every screen reader reads a message in a new page, but each reads the field with the focus."""
 CONTROLS = ("button", "checkbox", "combobox", "link", "radio", "textbox", "DisclosureTriangle")
 
 
