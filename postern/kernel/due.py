@@ -53,8 +53,8 @@ ERROR_PAUSE_SECONDS = 0.2
 """Pause after a failure before the lane can be claimed again, so that a lane that always fails causes no busy loop."""
 
 POLL = timedelta(seconds=1)
-"""Time between two searches if they take little of it (see `due_schedule`), and so the delay if a notification is
-lost."""
+"""Time between two searches if they take little of it and rows of the table are pending (see `due_schedule`), and how
+often a worker looks at the clock."""
 
 LISTEN_AGAIN_SECONDS = 1.0
 """Pause before a worker listens again for notifications, after its connection has ended."""

@@ -19,6 +19,10 @@ NOTIFIED_SHARE: Final = 0.1
 """The same for searches after notifications that name no partition."""
 MAX_INTERVAL_SECONDS: Final = 30.0
 """The longest time between two searches, even if they take long."""
+EMPTY_INTERVALS: Final = 5
+"""How many times as long as usual the shortest time between two searches is while no row of the table has a `due_at`.
+Most kinds of work are then idle for hours, and the searches for all of them took most of an idle worker's processor
+time. A row that a dead worker has left still has its `due_at`, so it is found as early as before."""
 MAX_LANES_KNOWN: Final = 1_000
 MAX_NAMED: Final = 2_000
 """If more partitions than this are to be looked at, all lanes are searched."""
@@ -39,7 +43,7 @@ class LaneSchedule:
 
     def __init__(self, interval_seconds: float) -> None:
         self._interval_seconds = interval_seconds
-        """The shortest time between two searches without a reason."""
+        """The shortest time between two searches without a reason, if rows are known."""
         self._due = dict[Lane, datetime]()
         self._known_until: datetime | None = None
         """Lanes that are due later may be unknown; None if all are known."""
@@ -84,7 +88,8 @@ class LaneSchedule:
         self._due = dict(lanes)
         self._known_until = lanes[-1][1] if len(lanes) >= limit else None
         interval = min(duration / SEARCH_SHARE, MAX_INTERVAL_SECONDS)
-        self._search_after = seconds + max(self._interval_seconds, interval)
+        shortest = self._interval_seconds * (1 if lanes else EMPTY_INTERVALS)
+        self._search_after = seconds + max(shortest, interval)
         self._notified_search_after = seconds + min(duration / NOTIFIED_SHARE, MAX_INTERVAL_SECONDS)
 
     def update(self, partitions: Iterable[UUID], lanes: list[tuple[Lane, datetime]], *, limit: int) -> None:

@@ -6,7 +6,14 @@ from uuid import UUID
 import pytest
 
 from postern.kernel.due_notifications import IDS_PER_NOTIFICATION, payloads, read_payload
-from postern.kernel.due_schedule import MAX_INTERVAL_SECONDS, MAX_LANES_KNOWN, MAX_NAMED, Lane, LaneSchedule
+from postern.kernel.due_schedule import (
+    EMPTY_INTERVALS,
+    MAX_INTERVAL_SECONDS,
+    MAX_LANES_KNOWN,
+    MAX_NAMED,
+    Lane,
+    LaneSchedule,
+)
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
 LANES = [Lane(UUID(int=number)) for number in range(10)]
@@ -44,6 +51,17 @@ def test_searches_without_a_reason_take_a_fiftieth_of_the_time(duration, interva
     assert not schedule.must_search(NOW, interval - 0.01)
     assert schedule.must_search(NOW, interval)
     assert schedule.seconds_until_next(NOW, 0.0) == interval
+
+
+def test_an_empty_table_is_searched_less_often_until_a_notification():
+    schedule = known()
+    assert not schedule.must_search(NOW, EMPTY_INTERVALS - 0.01)
+    assert schedule.must_search(NOW, EMPTY_INTERVALS)
+    schedule.notify([LANES[1].partition])
+    schedule.update(schedule.take_named(), [(LANES[1], after(2))], limit=100)
+    assert schedule.seconds_until_next(NOW, 0.0) == 2.0, "what a notification names is known at once"
+    schedule.notify(None)
+    assert schedule.must_search(NOW, 0.5)
 
 
 def test_a_named_partition_causes_no_search():
