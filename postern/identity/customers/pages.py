@@ -53,6 +53,7 @@ from postern.kernel.http.cookies import cookie, cookie_name
 from postern.kernel.http.operation import FORM, Operation, RawRequest, get, post
 from postern.kernel.http.problems import Invalid, Missing, Problem
 from postern.kernel.http.responses import HttpResponse
+from postern.kernel.http.validation import invalid_value
 from postern.kernel.values import Moment, Record, timestamp
 from postern.messaging.certificates.pages_domains import pages_base_url
 from postern.platform.projects.model import Project, SignInSettings
@@ -609,8 +610,8 @@ async def _process_form(
         problem: Problem = required
     except KeyError as missing:
         problem = Invalid.at(f"/{missing.args[0]}", "This field is missing.", "field_missing")
-    except msgspec.ValidationError:
-        problem = Invalid()
+    except msgspec.ValidationError as error:
+        problem = invalid_value(error, dict)
     except Problem as raised:
         problem = raised
     wrong_address = any(error.path == "/email" for error in problem.errors or [])

@@ -622,3 +622,15 @@ async def test_passkey_errors_of_the_browser_have_plain_messages(tmp_path, error
     page.write_text(PASSKEY_PAGE.format(error=error, ok=str(options_ok).lower(), script=script, messages=messages))
     document = await chromium("--dump-dom", "--virtual-time-budget=3000", f"file://{page}")
     assert f'id="passkey-status">{message}<' in document, document
+
+
+async def test_the_field_that_cannot_be_read_is_marked(browser):
+    page = await browser.open("sign-up", **FLOW)
+    marked = re.compile(r'<input(?=[^>]*aria-invalid="true")[^>]*name="(\w+)"')
+    for fields, name in (
+        ({"email": "ada@example.com", "password": "short"}, "password"),
+        ({"email": "x", "password": "a long enough sentence"}, "email"),
+    ):
+        refused = await browser.submit(page, **fields)
+        assert refused.response.status_code == 400
+        assert marked.findall(refused.text) == [name]
