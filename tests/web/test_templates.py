@@ -139,7 +139,7 @@ ACCOUNT: dict[str, Any] = {
         for connected, icon in ((True, "GITHUB"), (True, ""), (False, ""))
     ],
     "organizations": [dict.fromkeys(("name", "roles", "url", "leave_url"), H)],
-    "apps": [dict.fromkeys(("name", "scopes", "since", "url", "publisher"), H)],
+    "apps": [{**dict.fromkeys(("name", "since", "url", "publisher"), H), "scopes": [H]}],
 }
 """The values of the account pages."""
 ACCOUNT |= {

@@ -217,5 +217,5 @@ def permission_scopes(scopes: Iterable[str]) -> list[str]:
 
 
 def described_scopes(scopes: Sequence[str], descriptions: dict[str, str]) -> list[str | Text]:
-    """What each scope allows, for the consent page. `descriptions` are those of permissions."""
+    """What each scope allows, for the pages of the consent and the account. `descriptions` are those of permissions."""
     return [SCOPE_TEXTS.get(scope) or descriptions.get(scope) or scope for scope in scopes]

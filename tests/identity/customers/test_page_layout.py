@@ -110,7 +110,7 @@ ACCOUNT_VALUES = {
         {
             "name": EMAIL,
             "publisher": "kaffeehaus-linden-reports-and-more.apps.example.com:8443",
-            "scopes": "openid, profile, email",
+            "scopes": list(SCOPE_TEXTS.values()),
             "since": TIME,
             "url": "/x",
         }

@@ -192,6 +192,7 @@ async def test_a_connected_app_is_listed_and_loses_its_access(auth, visitor, add
     tokens = await provider.tokens(browser)
     account = await visitor.sign_in(address)
     assert "Northwind Reports" in account.text
+    assert "<bdi>See your e-mail address</bdi>" in account.text
     withdrawn = await visitor.submit(account, f"/apps/{provider.oauth_client['id']}/withdraw")
     assert done_of(withdrawn) == "The app can no longer use your account."
     assert "Northwind Reports" not in withdrawn.text
