@@ -386,13 +386,18 @@ async def measured(
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: cd web && npm ci")
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_pages_fit_a_narrow_phone_in_every_language_and_are_accessible(tmp_path, language):
-    """One run of Chromium for all pages in a language; the German ones are dark."""
+    """One run of Chromium for all pages in a language; the German ones are dark, and the English ones both."""
     has_axe = language in ("en", "de")
-    frames = {f"{name} {language}": rendered(name, language, dark=language == "de") for name in NAMES}
-    assert len(frames) == len(NAMES) > 30
+    schemes = {"en": (False, True), "de": (True,)}.get(language, (False,))
+    frames = {
+        f"{name} {language}{' dark' if dark else ''}": rendered(name, language, dark=dark)
+        for dark in schemes
+        for name in NAMES
+    }
+    assert len(frames) == len(NAMES) * len(schemes) > 30
     file = Path(os.environ.get("POSTERN_SCREENSHOTS") or tmp_path) / f"hosted-pages-{language}.html"
     results = await measured(frames, file, AXE_TAGS if has_axe else "")
-    assert sum("violations" in result for result in results.values()) == has_axe * len(NAMES)
+    assert sum("violations" in result for result in results.values()) == has_axe * len(frames)
     assert wrong_of(results) == {}
 
 

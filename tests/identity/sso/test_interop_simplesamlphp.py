@@ -1,4 +1,8 @@
-"""Interoperability with Debian's SimpleSAMLphp over HTTP: metadata, sign-in and logout."""
+"""Interoperability with Debian's SimpleSAMLphp over HTTP: metadata, sign-in and logout.
+
+Only SAML: the package has no OpenID provider, which is a module that is distributed apart from it. Identity providers
+over OpenID Connect are oidc-provider (`test_interop_oidc_provider`) and Keycloak (`test_interop_keycloak`).
+"""
 
 import os
 import random
