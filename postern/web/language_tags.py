@@ -21,21 +21,25 @@ LanguageTag = Annotated[
 """The language of a person, in requests."""
 
 
+MAX_CHARACTERS = 1_000
+"""Longest value of another system that is read."""
 MAX_WISHES = 20
 """How many languages of a list are read."""
-_WISH = re.compile(r"([^;]*)(?:;[Qq]=([01](?:\.[0-9]{0,3})?))?")
+_WEIGHT = re.compile(r"[Qq] ?= ?([01](?:\.[0-9]{0,3})?)")
 
 
 def read_language_tag(value: object) -> str | None:
     """The language tag of a value from another system, which may be the name of a locale (`de_DE.UTF-8`) or a list with
-    weights (`en-US,en;q=0.8`, RFC 9110 §12.5.4); then it is that with the highest weight. None if there is none."""
-    if not isinstance(value, str):
+    weights (`en-US,en;q=0.8`, RFC 9110 §12.5.4); then it is that with the highest weight. None if there is none, or if
+    the value has more than 1,000 characters."""
+    if not isinstance(value, str) or len(value) > MAX_CHARACTERS:
         return None
     best, best_weight = None, 0.0
-    for wish in re.sub(r"\s*([;=,])\s*", r"\1", value.strip()).split(",", MAX_WISHES)[:MAX_WISHES]:
-        match = _WISH.fullmatch(wish)
-        tag = re.split(r"[.@]", match[1], maxsplit=1)[0].replace("_", "-") if match else ""
-        weight = min(float(match[2] or 1), 1.0) if match else 0.0
+    for wish in value.split(",", MAX_WISHES)[:MAX_WISHES]:
+        name, separator, parameter = wish.partition(";")
+        tag = re.split(r"[.@]", name.strip(), maxsplit=1)[0].replace("_", "-")
+        match = _WEIGHT.fullmatch(parameter.strip())
+        weight = min(float(match[1]), 1.0) if match else 0.0 if separator else 1.0
         if weight > best_weight and len(tag) <= TAG_LIMIT and re.match(LANGUAGE_TAG, tag):
             best, best_weight = tag, weight
     return best

@@ -185,7 +185,8 @@ async def test_the_account_page_is_in_the_stored_language_and_changes_it_without
         *[("de", "de"), (" pt_BR.UTF-8 ", "pt-BR"), ("sr@latin", "sr"), ("C", None), ("de DE", None), ("", None)],
         # RFC 7643 §4.1.1 refers to the header Accept-Language.
         *[("en-US,en;q=0.8", "en-US"), ("*, en ; q=0.5, fr_CA;q=0.9,de;q=0", "fr-CA"), ("de;q=0.3", "de")],
-        *[("de;q=0", None), ("de;q=2", None), (",;q=1,", None), (5, None)],
+        *[("de;q=0", None), ("de;q=2", None), ("de;x=1", None), (",;q=1,", None), (5, None)],
+        *[("de" + " " * 900, "de"), ("de" + " " * 1_000, None), ("de;q=" + " " * 900, None)],
     ],
 )
 def test_names_of_locales_and_lists_of_languages_are_read_as_tags(value, tag):
