@@ -4,6 +4,7 @@ links, and for hosted pages."""
 import asyncio
 from collections.abc import Collection
 from datetime import timedelta
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -14,6 +15,7 @@ from postern.kernel.config import Settings
 from postern.kernel.outbound.client import OutboundResponse
 from postern.messaging.certificates import store
 from postern.messaging.certificates.model import PAGES_CHECK_TIME
+from postern.messaging.certificates.pages_domains import PagesDomains
 from postern.messaging.domains.dns_check import check_cname
 from postern.messaging.domains.model import DnsRecord
 from postern.messaging.domains.rules import TRACKING_LABEL, is_domain_name
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 PAGES_PROBE_TIME = timedelta(seconds=5)
 """How long a request to the host name of hosted pages may take."""
 DISCOVERY_PATH = "/.well-known/openid-configuration"
+PATH_OF_API = "/readyz"
+"""A path that exists at the host of this server, and not at those of pages."""
 DISCOVERY_BYTES = 16_384
 """Maximum size of the metadata of the OpenID provider, in bytes."""
 
@@ -104,19 +108,29 @@ async def _answers_at(world: "World", project_id: UUID, name: str) -> bool:
     them; whoever sets the name also chooses where it leads."""
     base = urlsplit(world.settings.public_url)
     path = f"/projects/{project_id}"
-    url = f"{base.scheme}://{name}{'' if base.port is None else f':{base.port}'}{path}{DISCOVERY_PATH}"
+    origin = f"{base.scheme}://{name}{'' if base.port is None else f':{base.port}'}"
     try:
         async with asyncio.timeout(PAGES_PROBE_TIME.total_seconds()):
-            outcome = await world.outbound.get(url, keep=DISCOVERY_BYTES)
+            return await _is_own_answer(world, origin, name, path)
     except TimeoutError:
         return False
+
+
+async def _is_own_answer(world: "World", origin: str, name: str, path: str) -> bool:
+    outcome = await world.outbound.get(f"{origin}{path}{DISCOVERY_PATH}", keep=DISCOVERY_BYTES)
     if not isinstance(outcome, OutboundResponse) or outcome.status != 200:
         return False
     try:
         document = msgspec.json.decode(outcome.body, type=dict[str, Any])
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
-    return document.get("issuer") == f"{world.settings.public_url}{path}"
+    if document.get("issuer") != f"{world.settings.public_url}{path}":
+        return False
+    # A proxy that sends this server another `Host` would lead every visit in a circle: at the name, the API is 404.
+    if not world.resources[PagesDomains].is_known(name):
+        return True
+    outcome = await world.outbound.get(f"{origin}{PATH_OF_API}", keep=0)
+    return isinstance(outcome, OutboundResponse) and outcome.status == HTTPStatus.NOT_FOUND
 
 
 async def _check_pages_record(world: "World", record: DnsRecord) -> DnsRecord:

@@ -94,6 +94,7 @@ async def test_the_record_is_looked_up_for_each_request(project, zone, world, na
 async def test_a_name_behind_a_cdn_is_verified_if_this_server_answers_there(project, zone, world, name, monkeypatch):
     zone.add(name, "A", "127.0.0.1")
     path = f"/projects/{project.id}/.well-known/openid-configuration"
+    await world.resources[PagesDomains].reload()
     async with http_receiver() as cdn:
         base_url = f"http://{HOST}:{cdn.port}"
         monkeypatch.setattr(world, "settings", msgspec.structs.replace(world.settings, base_url=base_url))
@@ -101,13 +102,20 @@ async def test_a_name_behind_a_cdn_is_verified_if_this_server_answers_there(proj
         for reply in (
             Reply(body=b"A page of the CDN"),
             Reply(body=b'["issuer"]'),
+            Reply(body=b'{"issuer": "\xff"}'),
+            Reply(body=b'{"issuer": ' + b"[" * 10_000),
             Reply(body=json.dumps({"issuer": f"{base_url}/projects/{new_id()}"}).encode()),
             Reply(status=404, body=json.dumps({"issuer": issuer}).encode()),
             Reply(status=302, headers={"Location": f"{issuer}/.well-known/openid-configuration"}),
         ):
             cdn.script(path, reply)
             assert (await record_of(project))["status"] == "WRONG", reply
+        for status in (200, 503):
+            cdn.script(path, Reply(body=json.dumps({"issuer": issuer}).encode()))
+            cdn.script("/readyz", Reply(status=status))
+            assert (await record_of(project))["status"] == "WRONG", "the proxy sends another Host"
         cdn.script(path, Reply(body=json.dumps({"issuer": issuer}).encode()))
+        cdn.script("/readyz", Reply(status=404))
         record = await record_of(project)
         assert (record["status"], record["found"], record["reason"]) == ("VERIFIED", ["127.0.0.1"], None)
         assert cdn.received(path)[-1].headers["host"].partition(":")[0] == name
