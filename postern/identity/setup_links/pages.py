@@ -79,7 +79,7 @@ BEGIN_AGAIN = text("Open the page of your organization and begin again. What you
 OWNER_TEXTS: dict[type[Problem], Text] = {
     SetupLinkMissing: text("This setup is over, or was begun in another browser."),
     SetupLinkClosed: text("This setup is over."),
-    SetupStepNotAllowed: text("Remove a confirmed domain on the page of your organization."),
+    SetupStepNotAllowed: text("This cannot be done here. Look at the page of your organization."),
     SetupConnectionActive: text("Single sign-on is active, so it cannot be changed here. Ask the app to change it."),
     SsoDomainServed: text("Another connection is active for this domain. Ask the app to change that."),
 }
