@@ -46,7 +46,6 @@ Translate = Callable[..., str]
 OwnTexts = Mapping[str, str]
 """Texts of a project by the English texts that they replace, in one language. They may have the same `{name}`."""
 NO_OWN_TEXTS: OwnTexts = MappingProxyType({})
-_LARGE_NUMBER = 1_000_000
 
 
 class Text(Record):
@@ -127,12 +126,12 @@ def translated(language: str, shown: Text, own: OwnTexts = NO_OWN_TEXTS) -> str:
 
 
 def built_in_texts(language: str, english: str, plural: str = "") -> dict[str, str]:
-    """A text in `language`, without values, by its English text; with `plural`, the text for one and that for more.
+    """A text in `language`, without values, by its English text; with `plural`, the text for one and that for two.
 
-    Languages without a form for the number one, such as Japanese, have only that for more.
+    Languages without a form for the number one, such as Japanese, have only the other.
     """
     if plural:
-        return dict(_plural_form(language, english, plural, count) for count in (1, _LARGE_NUMBER))
+        return dict(_plural_form(language, english, plural, count) for count in (1, 2))
     return {english: _catalogue(language).gettext(english)}
 
 
@@ -142,9 +141,13 @@ def placeholders_of(template: str) -> list[str]:
 
 
 def _plural_form(language: str, singular: str, plural: str, count: int) -> tuple[str, str]:
-    """The text for a number: in English, as the key of an own text, and in `language`."""
-    # Languages with one form have that of all large numbers.
-    english = plural if _form_of(language, count) == _form_of(language, _LARGE_NUMBER) else singular
+    """The text for a number: in English, as the key of an own text, and in `language`.
+
+    The key is the singular for numbers with the form of one, and the plural for all others: also for zero in English,
+    for millions in Spanish, which have a form of their own, and for every number in Japanese, which has one form.
+    """
+    forms = {number: _form_of(language, number) for number in (1, 2, count)}
+    english = singular if forms[count] == forms[1] != forms[2] else plural
     return english, _catalogue(language).ngettext(singular, plural, count)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from minijinja import TemplateError
 
+from postern.web.page_catalogue import page_messages
 from postern.web.page_texts import PageTexts
 from postern.web.pages import FOLDER, TEMPLATES, FormField, PageForm, page
 
@@ -225,6 +226,17 @@ def test_every_value_is_escaped(name):
     assert "49" not in html, "a value was rendered as a template"
     if values.get("error") and name != "docs.html":
         assert "&lt;script&gt;" in html
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("hosted/")])
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_texts_of_a_project_can_have_their_values_or_not(name, times):
+    """Also twice, and with the characters that templates, scripts or formats give a meaning."""
+    words = [form for message in page_messages() for form in (message.english, message.plural) if form]
+    own = {english: f"Own words | %s {{{{ 7 * 7 }}}} {english * times}" for english in words}
+    html = str(page(name, own_texts=own, **values_of(name)).content)
+    assert "Own words" in html
+    assert "49" not in html
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -46,6 +46,13 @@ class PageText(Record):
     """The values that the text can have, as `{name}`."""
 
 
+class OwnText(Record):
+    """A text of a project, and the English text that it replaces."""
+
+    english: str
+    text: str
+
+
 class PageTextRow(Record):
     """A row of `page_texts`."""
 

@@ -1,5 +1,7 @@
 """HTTP operations with which a project replaces texts of its hosted pages."""
 
+from typing import Annotated
+
 import msgspec
 
 from postern.identity.customers import page_text_store as store
@@ -12,9 +14,11 @@ from postern.platform.projects.model import PageLanguage
 from postern.web.languages import built_in_texts, placeholders_of
 from postern.web.page_catalogue import message_id, page_messages
 
+SearchWords = Annotated[str, msgspec.Meta(max_length=320)]
+
 
 @get("/projects/{project_id}/page-texts/{language}", needs="projects:read", problems=[PageTextMissing])
-async def list_page_texts(call: Call, language: str, changed: bool = False, q: str = "") -> list[PageText]:
+async def list_page_texts(call: Call, language: str, changed: bool = False, q: SearchWords = "") -> list[PageText]:
     """All texts of the hosted pages in a language, in the order of the English texts.
 
     `changed=true` has only those that the project has replaced, and `q` only those in which all of these words are: in
@@ -22,16 +26,11 @@ async def list_page_texts(call: Call, language: str, changed: bool = False, q: s
     listed last, without `pages`: it has no effect any more.
     """
     language = _language(language)
-    rows = {row.id: row for row in await store.own_texts(call.db, project_id=call.project_id, language=language)}
+    rows = {row.id: row for row in await store.rows_of_language(call.db, project_id=call.project_id, language=language)}
     texts = [msgspec.structs.replace(text, text=_own(rows.pop(text.id, None))) for text in _built_in(language)]
     texts += [_removed(row) for row in rows.values()]
-    words = q.casefold().split()
-    return [
-        text
-        for text in texts
-        if (text.text is not None or not changed)
-        and all(word in f"{text.english}\n{text.built_in}\n{text.text or ''}".casefold() for word in words)
-    ]
+    words = set(q.casefold().split())
+    return [text for text in texts if (text.text is not None or not changed) and _has_words(text, words)]
 
 
 @put(
@@ -81,6 +80,11 @@ async def reset_page_text(call: Call, language: str, text_id: str) -> None:
             return
         await store.delete_text(tx, project_id=call.project_id, language=language, id=text_id)
         await audit.record(tx, call, "page_text.reset", "PageText", f"{language}/{text_id}", english=row.english)
+
+
+def _has_words(text: PageText, words: set[str]) -> bool:
+    shown = f"{text.english}\n{text.built_in}\n{text.text or ''}".casefold()
+    return all(word in shown for word in words)
 
 
 def _language(language: str) -> PageLanguage:

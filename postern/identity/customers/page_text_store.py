@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from postern.identity.customers.page_text_model import PageTextRow
+from postern.identity.customers.page_text_model import OwnText, PageTextRow
 from postern.kernel.database.statements import Queries, Transaction, statement
 
 
@@ -10,7 +10,12 @@ from postern.kernel.database.statements import Queries, Transaction, statement
 @statement("""
     select * from page_texts where project_id = %(project_id)s and language = %(language)s order by english, id
 """)
-async def own_texts(db: Queries, *, project_id: UUID, language: str) -> list[PageTextRow]: ...
+async def rows_of_language(db: Queries, *, project_id: UUID, language: str) -> list[PageTextRow]: ...
+
+
+# The same for a page, which needs only the texts.
+@statement("select english, text from page_texts where project_id = %(project_id)s and language = %(language)s")
+async def own_texts(db: Queries, *, project_id: UUID, language: str) -> list[OwnText]: ...
 
 
 @statement("""
