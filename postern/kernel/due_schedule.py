@@ -20,7 +20,7 @@ NOTIFIED_SHARE: Final = 0.1
 MAX_INTERVAL_SECONDS: Final = 30.0
 """The longest time between two searches, even if they take long."""
 EMPTY_INTERVALS: Final = 5
-"""How many times as long as usual the shortest time between two searches is while no row of the table has a `due_at`.
+"""How many times as long as usual the shortest time between two searches is while no row has a `due_at` for the work.
 Most kinds of work are then idle for hours, and the searches for all of them took most of an idle worker's processor
 time. A row that a dead worker has left still has its `due_at`, so it is found as early as before."""
 MAX_LANES_KNOWN: Final = 1_000
