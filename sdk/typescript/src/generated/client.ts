@@ -2926,9 +2926,10 @@ export interface ProjectsApi {
    * Check whether the project's host name for hosted pages, `settings.signIn.pagesDomain`, can be used
    *
    * The response has the DNS record to publish, and whether it is published: it is looked up for each request, so a
-   * project can make 30 in a minute. If the name has other addresses, such as those of a CDN, the server sends itself a
-   * request at the name, and the record is VERIFIED if it arrives. It also has the state of the sending domain above
-   * the name, and of the TLS certificate. A record that could not be looked up has the status UNKNOWN.
+   * project can make 30 in a minute. If the name has other addresses, such as those of a CDN, the server requests the
+   * metadata of the OpenID provider at the name, and the record is VERIFIED if they are those of the project. It also
+   * has the state of the sending domain above the name, and of the TLS certificate. A record that could not be looked
+   * up has the status UNKNOWN.
    *
    * Permission: `projects:read`.
    *
