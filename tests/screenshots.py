@@ -67,6 +67,8 @@ STATES: dict[str, tuple[str, dict[str, object]]] = {
             **{key: [] for key in ("members", "invitations", "domains", "connections", "directories", "rules")},
             **dict.fromkeys(("q", "entered"), ""),
             "suspended": True,
+            # Nobody may do anything in it, so there are no sections.
+            "may": dict.fromkeys(("members", "domains", "sign_in", "plan"), False),
             "setup": "OWNER",
         },
     ),

@@ -175,6 +175,13 @@ def format_moment(language: str, moment: datetime) -> str:
     return f"{pattern.replace('{1}', day).replace('{0}', time)} UTC"
 
 
+def format_number(language: str, number: int) -> str:
+    """A whole number with its thousands apart, as readers of the language write it."""
+    from babel.numbers import format_decimal
+
+    return format_decimal(number, locale=LOCALES.get(language, language))
+
+
 def format_time_of_day(language: str, moment: datetime) -> str:
     """A time in UTC, with the zone, as readers of the language write it."""
     from babel.dates import format_time

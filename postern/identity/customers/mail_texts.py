@@ -119,8 +119,10 @@ def with_source(language: str, values: dict[str, str]) -> dict[str, str]:
     """Values of a mail with `source`, if they have `device` and `ip`: both in one text."""
     if not {"device", "ip"} <= values.keys():
         return values
-    source = ", ".join(filter(None, (values["device"], values["ip"])))
-    return {**values, "source": source or translated(language, text("Unknown device"))}
+    device, ip = values["device"], values["ip"]
+    if device and ip:
+        return {**values, "source": translated(language, text("{device}, {ip}", device=device, ip=ip))}
+    return {**values, "source": device or ip or translated(language, text("Unknown device"))}
 
 
 def variable_names(mail: str) -> list[str]:

@@ -53,7 +53,7 @@ from postern.kernel.http.call import Call
 from postern.kernel.http.operation import RawRequest
 from postern.kernel.http.problems import Problem
 from postern.kernel.http.responses import HttpResponse
-from postern.web.languages import counted_text, text
+from postern.web.languages import counted_text, format_number, text
 from postern.web.pages import redirect
 
 PEOPLE_SHOWN = 25
@@ -214,7 +214,7 @@ async def _plan(visit: Visit, authority: Authority) -> dict[str, Any]:
                 if row.type != "LIMIT"
                 else text("No limit")
                 if row.limit is None
-                else text("Up to {count}", count=str(row.limit)),
+                else text("Up to {count}", count=format_number(visit.language, row.limit)),
             }
             for row in rows
         ],

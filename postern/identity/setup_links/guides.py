@@ -40,7 +40,7 @@ def _choose(choice: str) -> GuideStep:
 
 
 def _enter(place: str, *values: tuple[str, str]) -> GuideStep:
-    return GuideStep(text=text("Enter these values at {place}:", place=place), values=values)
+    return GuideStep(text=text("Under {place}, enter these values:", place=place), values=values)
 
 
 def _attributes(place: str, *values: tuple[str, str]) -> GuideStep:
@@ -48,15 +48,15 @@ def _attributes(place: str, *values: tuple[str, str]) -> GuideStep:
 
 
 def _assign(place: str) -> GuideStep:
-    return GuideStep(text=text("Choose at {place} who may sign in.", place=place))
+    return GuideStep(text=text("Under {place}, choose who may sign in.", place=place))
 
 
 def _provision(place: str) -> GuideStep:
-    return GuideStep(text=text("Choose at {place} who becomes a member.", place=place))
+    return GuideStep(text=text("Under {place}, choose who becomes a member.", place=place))
 
 
 def _copy(value: str, place: str) -> GuideStep:
-    return GuideStep(text=text("Copy “{value}” at {place}, and enter it below.", value=value, place=place))
+    return GuideStep(text=text("Copy “{value}” from {place}, and enter it below.", value=value, place=place))
 
 
 _SERVICE = text("Enter these values at your identity provider:")
