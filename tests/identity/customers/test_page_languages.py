@@ -102,7 +102,7 @@ async def test_a_security_notice_is_in_the_language_of_the_request_or_of_the_pro
     address = new_address()
     await auth.settings(defaultLanguage="ja")
     sign_up = (await with_totp(auth, clock, address))[0]
-    assert (await auth.mails(address))[-1]["subject"] == 'Ada & "Sons"の2つ目の認証要素が変更されました'
+    assert (await auth.mails(address))[-1]["subject"] == 'Ada & "Sons"の2要素認証の設定が変更されました'
     await auth.client.request(
         "POST",
         f"{browser.base}/forgot?lang=pt",
