@@ -55,13 +55,13 @@ def test_a_catalogue_has_exactly_the_texts_of_the_program(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_own_texts_for_one_and_for_more(language):
-    people, own = ("{count} person", "{count} people"), {"{count} person": "ONE", "{count} people": "MORE {count}"}
-    shown = {count: translated(language, counted_text(*people, count), own) for count in (0, 1, 2, 5, 1_000_000)}
+    forms, own = ("{count} person", "{count} people"), {"{count} person": "ONE", "{count} people": "MORE {count}"}
+    shown = {count: translated(language, counted_text(*forms, count), own) for count in (0, 1, 2, 5, 1_000_000)}
     singular = {"ja": (), "fr": (0, 1), "pt": (0, 1)}.get(language, (1,))
     assert shown == {count: "ONE" if count in singular else f"MORE {count}" for count in shown}
-    built_in = built_in_texts(language, *people)
-    assert list(built_in) == list(people[len(people) - 1 if language == "ja" else 0 :])
-    assert built_in[people[1]] == translated(language, counted_text(*people, 2)).replace("2", "{count}")
+    built_in = built_in_texts(language, *forms)
+    assert list(built_in) == list(forms[len(forms) - 1 if language == "ja" else 0 :])
+    assert built_in[forms[1]] == translated(language, counted_text(*forms, 2)).replace("2", "{count}")
 
 
 def test_the_list_of_the_texts_of_pages_is_complete():

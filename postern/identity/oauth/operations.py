@@ -1,6 +1,6 @@
 """HTTP operations that manage the clients of a project's OpenID provider, and the consents of customers."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -37,6 +37,7 @@ from postern.identity.oauth.rules import (
     check_outbound_url,
     check_redirect_uri,
     client_algorithms,
+    described_scopes,
     permission_scopes,
     secret_hash,
 )
@@ -49,6 +50,7 @@ from postern.kernel.outbound.ssrf import AddressRefused
 from postern.kernel.values import Deleted, Moment, Removed, build_view, fields_set, new_id
 from postern.platform.audit import operations as audit
 from postern.security.secrets import new_key
+from postern.web.languages import Text
 
 EXAMPLE = {
     "name": "Northwind Reports",
@@ -288,6 +290,13 @@ async def list_my_consents(call: Call) -> list[OAuthConsent]:
     return await store.consents_of(
         call.db, project_id=call.project_id, customer_id=customer_id, limit=CLIENTS_PER_PROJECT
     )
+
+
+async def scope_texts(call: Call, scopes: Collection[str]) -> dict[str, str | Text]:
+    """What each of these scopes allows, as the consent page says it."""
+    names = sorted(scopes)
+    permissions = await access.descriptions_of_permissions(call.db, call.project_id, permission_scopes(names))
+    return dict(zip(names, described_scopes(names, permissions), strict=True))
 
 
 async def publishers_of(call: Call, client_ids: list[UUID]) -> dict[UUID, str]:

@@ -9,7 +9,6 @@ from uuid import UUID
 
 import msgspec
 
-from postern.identity.access import operations as access
 from postern.identity.customers import addresses, own_account, passkeys, providers, remembered_devices, sessions
 from postern.identity.customers.devices import device_name
 from postern.identity.customers.identities import account_names
@@ -25,7 +24,6 @@ from postern.identity.oauth.browsers import (
     forget_session,
     session_cookie,
 )
-from postern.identity.oauth.rules import described_scopes, permission_scopes
 from postern.identity.organizations import members
 from postern.identity.self_service import operations
 from postern.identity.self_service.authority import names_of_roles
@@ -99,8 +97,7 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
     role_names = await names_of_roles(call) if memberships.items else {}
     consents = await oauth.list_my_consents(call)
     publishers = await oauth.publishers_of(call, [consent.client_id for consent in consents])
-    permissions = permission_scopes({scope for consent in consents for scope in consent.scopes})
-    descriptions = await access.descriptions_of_permissions(call.db, call.project_id, permissions)
+    scope_texts = await oauth.scope_texts(call, {scope for consent in consents for scope in consent.scopes})
     accounts = await account_names(call, customer.id)
     return await visit.shown(
         "account.html",
@@ -202,7 +199,7 @@ async def _account(visit: Visit, *, problem: Problem | None = None, entered: Any
             {
                 "name": consent.client_name,
                 "publisher": publishers.get(consent.client_id, ""),
-                "scopes": described_scopes(consent.scopes, descriptions),
+                "scopes": [scope_texts[scope] for scope in consent.scopes],
                 "since": visit.moment(consent.created_at),
                 "url": visit.url(f"account/apps/{consent.client_id}/withdraw"),
             }
