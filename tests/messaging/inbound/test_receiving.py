@@ -638,7 +638,7 @@ async def test_a_process_that_is_killed_before_the_commit_acknowledges_nothing(s
                     delivering = [
                         asyncio.create_task(deliver(port, [path], dsn(address))) for _, address, path, _ in sends
                     ]
-                    await until_waiting(database_url)
+                    await until_waiting(database_url, process)
                     if kill:
                         process.kill()
                         results = await asyncio.gather(*delivering, return_exceptions=True)
@@ -650,6 +650,8 @@ async def test_a_process_that_is_killed_before_the_commit_acknowledges_nothing(s
             finally:
                 process.terminate()
                 process.wait()
+            # What the process had started can outlive it for a moment, and would be taken for the next one.
+            await until_refused(port)
             for sent, address, _, _ in sends:
                 assert (await entry(sender, sent["id"]))["status"] == ("SENT" if kill else "BOUNCED")
                 assert await suppression_reason(sender, address) == (None if kill else "BOUNCE")
@@ -667,13 +669,26 @@ async def until_listening(port, process):
             return
 
 
-async def until_waiting(database_url):
-    """Wait until a transaction waits for the lock of another one."""
+async def until_refused(port):
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except ConnectionRefusedError:
+                return
+            writer.close()
+            await asyncio.sleep(0.05)
+
+
+async def until_waiting(database_url, process):
+    """Wait until a transaction of the process waits for the lock of another one."""
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
         # Not `pg_locks`, which has those of the databases of other test processes, too.
         query = """
             select count(*) from pg_stat_activity where datname = current_database()
             and wait_event_type = 'Lock' and wait_event in ('transactionid', 'tuple', 'relation')
         """
-        while not (await (await connection.execute(query)).fetchone())[0]:
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(120):
+            while not (await (await connection.execute(query)).fetchone())[0]:
+                assert process.poll() is None, "the server has ended"
+                await asyncio.sleep(0.05)
