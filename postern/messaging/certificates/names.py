@@ -118,7 +118,7 @@ async def _answers_at(world: "World", project_id: UUID, name: str) -> bool:
 
 async def _is_own_answer(world: "World", origin: str, name: str, path: str) -> bool:
     outcome = await world.outbound.get(f"{origin}{path}{DISCOVERY_PATH}", keep=DISCOVERY_BYTES)
-    if not isinstance(outcome, OutboundResponse) or outcome.status != 200:
+    if not isinstance(outcome, OutboundResponse) or outcome.status != HTTPStatus.OK:
         return False
     try:
         document = msgspec.json.decode(outcome.body, type=dict[str, Any])
