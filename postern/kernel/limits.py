@@ -76,11 +76,16 @@ def network_of(address: str) -> str:
     return str(ip.ipv4_mapped) if ip.ipv4_mapped else f"{IPv6Network((int(ip) >> 64 << 64, 64))}"
 
 
+def shared_key(rate: RateLimit, key: str) -> bytes:
+    """The hash by which all processes know the bucket of `key`."""
+    return blake2b(f"{rate.name}|{key}".encode(), digest_size=16).digest()
+
+
 class RateUse(msgspec.Struct):
     """What this process has taken from a bucket since it last told the others."""
 
     key: bytes
-    """A hash of the limit's name and the bucket's key."""
+    """Its `shared_key`."""
     quota: float
     per_second: float
     """Requests that the bucket regains in a second."""
@@ -217,7 +222,7 @@ class RateLimiter:
         for bucket in changed.values():
             bucket.is_changed = False
             bucket.demand = bucket.demand * exp(-elapsed / DEMAND_SECONDS) + bucket.made
-            digest = blake2b(f"{bucket.rate.name}|{bucket.key}".encode(), digest_size=16).digest()
+            digest = shared_key(bucket.rate, bucket.key)
             per_second = bucket.rate.quota / bucket.rate.window.total_seconds()
             uses.append(RateUse(digest, bucket.quota, per_second, bucket.taken, bucket.made))
             bucket.taken = bucket.made = 0.0

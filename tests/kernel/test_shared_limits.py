@@ -3,14 +3,13 @@
 import asyncio
 from collections import Counter
 from datetime import timedelta
-from hashlib import blake2b
 
 import httpx
 import pytest
 
 from bench.emails import Server
 from postern.instance_store import delete_complete_rates, exchange_rates
-from postern.kernel.limits import DEMAND_SECONDS, EXCHANGE_SECONDS, RateLimit, RateLimiter, TooManyRequests
+from postern.kernel.limits import DEMAND_SECONDS, EXCHANGE_SECONDS, RateLimit, RateLimiter, TooManyRequests, shared_key
 from postern.kernel.values import new_id
 from postern.platform.accounts.export import EXPORT_RATE
 
@@ -173,16 +172,17 @@ async def test_complete_limits_are_deleted(world, key):
 
 async def balance_of(world, rate: RateLimit, key: str) -> float:
     """What is left of a limit according to the exchanges so far."""
-    digest = blake2b(f"{rate.name}|{key}".encode(), digest_size=16).digest()
+    query = "select balance from rate_limits where key = %s"
     async with world.db.connection() as connection:
-        row = await (await connection.execute("select balance from rate_limits where key = %s", [digest])).fetchone()
-    return float(rate.quota) if row is None else row[0]
+        row = await (await connection.execute(query, [shared_key(rate, key)])).fetchone()
+    return rate.quota if row is None else row[0]
 
 
 async def test_two_api_processes_grant_one_limit(world, database_url, tmp_path):
     """Of requests to two real processes in turn, about as many are accepted as the limit of one allows."""
     servers = [Server(tmp_path / name, database_url) for name in ("first", "second")]
-    statuses: list[int] = []
+    statuses: tuple[list[int], list[int]] = ([], [])
+    granted = 0
     try:
         for server in servers:
             server.start("api")
@@ -191,17 +191,18 @@ async def test_two_api_processes_grant_one_limit(world, database_url, tmp_path):
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx.AsyncClient(headers=headers, trust_env=False, timeout=60) as client:
             for turn in range(2 * EXPORT_RATE.quota):
-                response = await client.get(f"http://127.0.0.1:{servers[turn % 2].port}/account/export")
-                statuses.append(response.status_code)
-                if response.status_code == 200:
-                    left = EXPORT_RATE.quota - statuses.count(200) + 0.5
-                    async with asyncio.timeout(60):
-                        while await balance_of(world, EXPORT_RATE, account_id) > left:
-                            await asyncio.sleep(EXCHANGE_SECONDS / 10)
+                response = await client.get(f"{servers[turn % 2].base}/account/export")
+                statuses[turn % 2].append(response.status_code)
+                if response.status_code != 200:
+                    continue
+                granted += 1
+                async with asyncio.timeout(60):
+                    while await balance_of(world, EXPORT_RATE, account_id) > EXPORT_RATE.quota - granted + 0.5:
+                        await asyncio.sleep(EXCHANGE_SECONDS / 10)
     finally:
         for server in servers:
             server.stop()
-    assert set(statuses) == {200, 429}
     # Two limits would grant all. A process learns what the other has granted when it tells what it has granted itself.
-    assert EXPORT_RATE.quota - 1 <= statuses.count(200) <= EXPORT_RATE.quota + 2
-    assert {turn % 2 for turn, status in enumerate(statuses) if status == 429} == {0, 1}
+    assert EXPORT_RATE.quota - 1 <= granted <= EXPORT_RATE.quota + 2
+    assert [set(answers) for answers in statuses] == [{200, 429}] * 2
+    assert all(answers.count(200) > 0.2 * granted for answers in statuses)
