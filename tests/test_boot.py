@@ -173,6 +173,8 @@ def server(killed_servers: list[StartedServer], base_folder: Path, shared_port: 
 
 def test_the_first_start_prints_url_project_key_and_account(first: StartedServer) -> None:
     printed = first.printed()
+    loaded = Path(f"/proc/{first.process.pid}/maps").read_text()
+    assert "argon2" not in loaded, "the API process creates the account, and this one does not load the application"
     shell = dict(re.findall(r"^    export (\w+)=(\S+)$", printed, re.MULTILINE))
     login = dict(re.findall(r"^    (email|password) +(\S+)$", printed, re.MULTILINE))
     assert shell["POSTERN_URL"] == first.url

@@ -57,13 +57,13 @@ def open_console_socket(folder: Path) -> socket.socket | None:
 
     Returns None if there can be no socket: its path is too long, or the file system has none.
     """
-    path = folder.absolute() / SOCKET_FILE
+    path = _socket_path(folder)
     if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
         return None
     listener, previous = socket.socket(socket.AF_UNIX), os.umask(0o177)
     try:
-        path.unlink(missing_ok=True)  # Of a server that was killed.
-        listener.bind(str(path))
+        Path(path).unlink(missing_ok=True)  # Of a server that was killed.
+        listener.bind(path)
         listener.listen(PENDING_CONNECTIONS)
     except OSError:
         listener.close()
@@ -71,6 +71,10 @@ def open_console_socket(folder: Path) -> socket.socket | None:
     finally:
         os.umask(previous)
     return listener
+
+
+def _socket_path(folder: Path) -> str:
+    return str(folder.absolute() / SOCKET_FILE)
 
 
 async def serve_console(world: "World", listener: socket.socket) -> asyncio.Server:
@@ -136,7 +140,7 @@ def ask_server(command: str, settings: Settings, **arguments: Any) -> str | None
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(RESPONSE_SECONDS)
         try:
-            connection.connect(str(settings.data.absolute() / SOCKET_FILE))
+            connection.connect(_socket_path(settings.data))
         except OSError:
             return None
         print_note(f"Using the server that runs on the data folder {settings.data}.")
@@ -152,6 +156,26 @@ def ask_server(command: str, settings: Settings, **arguments: Any) -> str | None
     if response.error:
         raise CannotRun(response.error)
     return response.text
+
+
+async def ask_own_server(folder: Path, command: str) -> str | None:
+    """Let the server whose data folder this is execute a command of `operators.COMMANDS`, as soon as it serves.
+
+    Returns what the command prints, or None if the server has no console or could not execute it.
+    """
+    try:
+        reader, writer = await asyncio.open_unix_connection(_socket_path(folder), limit=REQUEST_BYTES)
+    except OSError:
+        return None
+    try:
+        writer.write(msgspec.json.encode(ConsoleRequest(command, {})) + b"\n")
+        line = await reader.readline()
+    except (OSError, ValueError):
+        return None
+    finally:
+        writer.close()
+    response = msgspec.json.decode(line, type=ConsoleResponse) if line else ConsoleResponse()
+    return response.text or None
 
 
 def execute(command: str, **arguments: Any) -> str:

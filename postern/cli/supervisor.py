@@ -23,7 +23,7 @@ import msgspec
 
 from postern.cli import EXIT_CANNOT_RUN, EXIT_TRY_LATER, CannotRun, CannotRunYet
 from postern.cli.child import DatabaseReport, SettingsReport
-from postern.cli.console import SOCKET_FILE, open_console_socket
+from postern.cli.console import SOCKET_FILE, ask_own_server, open_console_socket
 from postern.cli.data_folder import ServerState, ended_unexpectedly, lock_data_folder, write_server_state
 from postern.cli.ports import API_VARIABLES, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.kernel.config import Settings, read_settings
@@ -314,9 +314,12 @@ async def _print_ready(processes: ProcessGroup, url: str) -> None:
     """Wait until the server is ready and print that; on the first start, also create an account and print it."""
     settings, credentials = processes.settings, None
     if processes.is_first_start:
-        # Imported here because it imports the whole application, which later starts do not need.
         bootstrap = await asyncio.to_thread(import_module, "postern.cli.bootstrap")
-        credentials = await bootstrap.create_account_with_project(settings, url, settings.public_url)
+        if created := await ask_own_server(settings.data, "bootstrap"):
+            credentials = msgspec.json.decode(created, type=bootstrap.BootstrapResult)
+        else:
+            # Imports the whole application, which the API process has loaded already.
+            credentials = await bootstrap.create_account_with_project(settings, url, settings.public_url)
     deadline = monotonic() + READY_TIMEOUT_SECONDS
     while not await _is_ready(settings):
         if monotonic() > deadline:
