@@ -572,7 +572,7 @@ MODULE_STATE = {
 the process, context variables) or is filled at import."""
 CACHED_FUNCTIONS = {
     "identity/customers/imported_hashes.py": ["_seconds_per_unit"],
-    "kernel/database/statements.py": ["_part_in_form", "_moment"],
+    "kernel/database/statements.py": ["_part_in_form", "_fields_of", "_moment"],
     "kernel/due.py": ["_due_query", "_claim_query", "_maker"],
     "kernel/http/openapi_fields.py": ["_docstrings", "_classes"],
     "kernel/outbound/ssrf.py": ["is_special"],
