@@ -573,7 +573,7 @@ the process, context variables) or is filled at import."""
 CACHED_FUNCTIONS = {
     "identity/customers/imported_hashes.py": ["_seconds_per_unit"],
     "kernel/database/statements.py": ["_part_in_form", "_fields_of", "_moment"],
-    "kernel/due.py": ["_due_query", "_claim_query", "_maker"],
+    "kernel/due.py": ["_due_query", "_claim_query", "_maker", "_any_due_query"],
     "kernel/http/openapi_fields.py": ["_docstrings", "_classes"],
     "kernel/outbound/ssrf.py": ["is_special"],
     "kernel/values.py": ["timestamp"],
