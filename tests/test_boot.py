@@ -154,6 +154,26 @@ def shared_port() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
+def stopped(base_folder: Path) -> Path:
+    """The data folder of a server that was started once and stopped. Tests start a server on it and stop that one, or
+    start one on a copy: the first start on a folder takes twice the processor time of a later one."""
+    folder = base_folder / "stopped"
+    server = start(folder)
+    try:
+        server.wait_until_ready()
+    finally:
+        assert server.stop() == 0
+    return folder
+
+
+def copy_of(stopped: Path, name: str) -> Path:
+    """A copy of the data folder, with the owners of its files."""
+    folder = stopped.with_name(name)
+    subprocess.run(["cp", "--archive", stopped, folder], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
 def killed_servers() -> Iterator[list[StartedServer]]:
     """The servers that tests kill. Each is started on the same folder and port after the previous one has ended."""
     killed_servers: list[StartedServer] = []
@@ -163,10 +183,11 @@ def killed_servers() -> Iterator[list[StartedServer]]:
 
 
 @pytest.fixture
-def server(killed_servers: list[StartedServer], base_folder: Path, shared_port: str) -> StartedServer:
+def server(killed_servers: list[StartedServer], stopped: Path, shared_port: str) -> StartedServer:
     """A server that the test may kill. If it is still running, the next test gets the same one."""
     if not killed_servers or killed_servers[-1].process.poll() is not None:
-        killed_servers.append(start(base_folder / "killed", POSTERN_PORT=shared_port, POSTERN_DRAIN=str(WAIT_SECONDS)))
+        folder = killed_servers[0].folder if killed_servers else copy_of(stopped, "killed")
+        killed_servers.append(start(folder, POSTERN_PORT=shared_port, POSTERN_DRAIN=str(WAIT_SECONDS)))
         killed_servers[-1].wait_until_ready()
     return killed_servers[-1]
 
@@ -348,17 +369,12 @@ def test_bootstrap_works_with_a_running_server(first: StartedServer) -> None:
     assert first_project["projectId"] != second_project["projectId"]
 
 
-def test_bootstrap_and_migrate_work_without_a_server(base_folder: Path) -> None:
+def test_bootstrap_and_migrate_work_without_a_server(stopped: Path) -> None:
     """A later start prints no credentials, but the commands for regaining access, which exist.
 
     Regression test of N7 (tests/defects.md).
     """
-    folder = base_folder / "alone"
-    server = start(folder)
-    try:
-        server.wait_until_ready()
-    finally:
-        server.stop()
+    folder = stopped
     assert command(folder, "migrate").stdout == "The schema is up to date.\n"
     bootstrap = json.loads(command(folder, "bootstrap", "--json").stdout)
     server = start(folder)
@@ -503,17 +519,13 @@ def test_an_invalid_setting_gives_one_sentence(base_folder: Path, settings: dict
     assert not (folder / "postgres").exists()
 
 
-def test_an_invalid_setting_stops_the_existing_database_again(base_folder: Path) -> None:
+def test_an_invalid_setting_stops_the_existing_database_again(stopped: Path) -> None:
     """The settings of a server that was started before are checked while its database starts."""
-    folder = base_folder / "reconfigured"
-    server = start(folder)
-    server.wait_until_ready()
-    assert server.stop() == 0
-    server = start(folder, POSTERN_PLAN_LIMITS="free: everything")
+    server = start(stopped, POSTERN_PLAN_LIMITS="free: everything")
     assert server.process.wait(WAIT_SECONDS) == 78
     printed = server.printed()
     assert (printed.count("\n"), "POSTERN_PLAN_LIMITS" in printed) == (1, True), printed
-    assert not (folder / "postgres" / "postmaster.pid").exists()
+    assert not (stopped / "postgres" / "postmaster.pid").exists()
 
 
 def https_status(port: int, path: str) -> int:
@@ -529,7 +541,7 @@ def https_status(port: int, path: str) -> int:
     return 0
 
 
-def test_https_is_served_while_no_authority_can_be_reached(base_folder: Path) -> None:
+def test_https_is_served_while_no_authority_can_be_reached(stopped: Path) -> None:
     """By each API process, also by one that was started again; the command line says what is missing."""
     settings = {
         "POSTERN_HTTPS_PORT": "0",
@@ -538,7 +550,7 @@ def test_https_is_served_while_no_authority_can_be_reached(base_folder: Path) ->
         "POSTERN_ACME_DIRECTORY": "https://127.0.0.1:1/directory",
         "POSTERN_DNS": "127.0.0.1:1",
     }
-    server = start(base_folder / "https", **settings)
+    server = start(copy_of(stopped, "https"), **settings)
     try:
         eventually(lambda: "Postern is ready at https://post.example" in server.printed(), server)
         match = re.search(r"HTTPS is served at 127.0.0.1:(\d+), with certificates from 127.0.0.1", server.printed())
@@ -578,14 +590,8 @@ def test_an_invalid_master_key_file_is_rejected(base_folder: Path) -> None:
         assert (refused.stderr.count("\n"), "master" in refused.stderr) == (1, True), refused.stderr
 
 
-def test_a_different_master_key_is_rejected(base_folder: Path) -> None:
-    folder = base_folder / "keyed"
-    server = start(folder)
-    try:
-        server.wait_until_ready()
-    finally:
-        server.stop()
-    refused = command(folder, "serve", POSTERN_SECRET="another secret than the one in the folder")
+def test_a_different_master_key_is_rejected(stopped: Path) -> None:
+    refused = command(stopped, "serve", POSTERN_SECRET="another secret than the one in the folder")
     assert (refused.returncode, refused.stdout) == (78, "")
     printed = refused.stderr
     assert (printed.count("\n"), "another master key" in printed, "Traceback" in printed) == (1, True, False), printed

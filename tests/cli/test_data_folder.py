@@ -54,7 +54,7 @@ class Installation:
 def installation(base_folder: Path) -> Iterator[Installation]:
     root, current_folder = base_folder / "installation", base_folder / "current_folder"
     for folder in ("postern", "migrations"):
-        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, root / folder)
     shutil.copy(ROOT / "pyproject.toml", root)
     current_folder.mkdir()
     yield Installation(root, current_folder)
