@@ -7,9 +7,13 @@ import asyncio
 import os
 from collections import Counter
 from datetime import timedelta
+from types import ModuleType, SimpleNamespace
+
+import pytest
 
 from postern.messaging.emails.transports import transport_of
 from postern.platform.projects.model import ProjectSettings
+from postern.protocols.mail.transports import relay
 from tests.messaging.emails.test_direct import MAIL, sender, settings
 from tests.peers.mail_sites import build_sites
 
@@ -39,15 +43,31 @@ async def final_states(world, project):
         return await cursor.fetchall()
 
 
+@pytest.fixture
+def waited(monkeypatch):
+    """The sum of the waits for a reduced rate, in seconds. They pass at once, because a message that waits for half a
+    second made the test wait as long, a hundred times."""
+    waited = SimpleNamespace(seconds=0.0)
+
+    async def wait(delay):
+        waited.seconds += delay
+        await asyncio.sleep(0)
+
+    without_time = ModuleType("asyncio")
+    vars(without_time).update(vars(asyncio), sleep=wait)
+    monkeypatch.setattr(relay, "asyncio", without_time)
+    return waited
+
+
 async def test_messages_to_sites_of_all_kinds_reach_the_right_final_state(
-    sender, internet, zone, world, clock, authority, publish_policy, run_due_work
+    sender, internet, zone, world, clock, authority, publish_policy, run_due_work, waited
 ):
     sites = await build_sites(internet, authority, publish_policy)
     by_domain = {site.domain: site for site in sites}
     transport_of(world, sender.id, ProjectSettings())
     loop = asyncio.get_running_loop()
-    # The pauses of circuit breakers and reduced rates pass with the clock of the test.
-    world.transports["direct"]._clock = lambda: loop.time() + (clock() - clock.start).total_seconds()
+    # The pauses of circuit breakers and reduced rates pass with the clock of the test, and with the waits.
+    world.transports["direct"]._clock = lambda: loop.time() + (clock() - clock.start).total_seconds() + waited.seconds
     emails = [{**MAIL, "to": [f"user{n}@{sites[n % len(sites)].domain}"]} for n in range(MESSAGES)]
     for start in range(0, MESSAGES, BATCH):
         created = await sender.client.post("/emails/batch", {"emails": emails[start : start + BATCH]})
@@ -75,4 +95,5 @@ async def test_messages_to_sites_of_all_kinds_reach_the_right_final_state(
             problems[f"{site.domain}: encrypted instead of not encrypted, or the reverse"] += 1
     assert not problems, "\n".join(f"{count} x {text}" for text, count in problems.items())
     assert statuses.total() == MESSAGES
+    assert waited.seconds, "Some messages waited for a reduced rate."
     assert {domain for domain, _ in statuses} == set(by_domain)
