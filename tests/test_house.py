@@ -580,7 +580,7 @@ CACHED_FUNCTIONS = {
     "messaging/analytics/rules.py": ["_zones"],
     "messaging/audiences/csv_headers.py": ["_plain"],
     "messaging/audiences/csv_reader.py": ["parse_domain"],
-    "messaging/emails/outcomes.py": ["_cached_lines"],
+    "messaging/emails/outcomes.py": ["_cached_reply_lines", "_cached_lines"],
     "messaging/emails/sites.py": ["_default_table"],
     "platform/billing/rules.py": ["parse_limits"],
     "protocols/mail/address.py": ["_validate_spec"],

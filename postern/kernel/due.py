@@ -17,7 +17,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
-from operator import itemgetter
 from typing import Any, Generic, LiteralString, Protocol, TypeVar
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -296,7 +295,8 @@ async def claim(db: Database, work: Work[Row], lane: Lane, now: datetime, limit:
         columns = tuple([column.name for column in cursor.description or ()])
         make, id_column = _maker(work.row_type, columns), columns.index("id")
         # RETURNING has no order; rows that became due together are processed in the order in which they were created.
-        return [make(row) for row in sorted(rows, key=itemgetter(id_column))]
+        # By its number, because comparisons of UUIDs are functions in Python.
+        return [make(row) for row in sorted(rows, key=lambda row: row[id_column].int)]
 
 
 def for_each_row(

@@ -8,7 +8,7 @@ The process that accepted a message and the workers run the same code. Each step
 import asyncio
 import time
 from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
@@ -24,7 +24,7 @@ from psycopg_pool import PoolTimeout
 from postern.kernel.batching import groups_of
 from postern.kernel.config import BOUNCE_LABEL
 from postern.kernel.http.problems import Problem
-from postern.kernel.values import Moment, new_id
+from postern.kernel.values import Moment, distinct_ids, new_id
 from postern.messaging.domains import senders
 from postern.messaging.domains import sending as domains
 from postern.messaging.domains.model import SendingDomain
@@ -102,8 +102,9 @@ class ProjectState(msgspec.Struct, frozen=True, kw_only=True):
     """The sending domains of the messages, by name; None for a name that is not a domain of the project."""
     suppressed: Mapping[str, str]
     """The suppression reasons of recipients, by address in lower case."""
-    states: Mapping[UUID, str] = {}
-    """The states of shared content and of contacts, by id; deleted contacts are left out."""
+    states: Mapping[int, str] = {}
+    """The states of shared content and of contacts; deleted contacts are left out. Keyed by the number of the id
+    (`UUID.int`), because the hash of a UUID takes many times as long."""
     single_senders: frozenset[str] = frozenset()
     """The confirmed single senders, in lower case, among the senders without a verified domain."""
 
@@ -206,7 +207,7 @@ def _without_old_state(world: "World", job: DeliveryJob) -> DeliveryJob:
     """The job without the state of its project if that is too old, or lacks what the decision needs."""
     if job.project is None:
         return job
-    domain = job.project.domains.get(_sender_domain(job.send) or "")
+    domain = job.project.domains.get(_domain_of(job.send.sender) or "")
     captured = is_captured(world, job.project.settings, test=job.send.test)
     if (captured or (domain is not None and domain.may_send)) and _seconds_since_created(world, job) <= FRESH_SECONDS:
         return job
@@ -429,9 +430,11 @@ async def prepare_all(
     be rendered in the slow lane (a render process for expensive templates). Raises only errors of the database
     connection.
     """
-    project_ids = {job.send.project_id for job in jobs}
-    contexts = {project_id: await _context_or_failure(world, project_id, jobs) for project_id in project_ids}
-    decisions = [_decide_or_fail(job, contexts[job.send.project_id]) for job in jobs]
+    by_project: dict[int, list[DeliveryJob]] = {}
+    for job in jobs:
+        by_project.setdefault(job.send.project_id.int, []).append(job)
+    contexts = {number: await _context_or_failure(world, group) for number, group in by_project.items()}
+    decisions = [_decide_or_fail(job, contexts[job.send.project_id.int]) for job in jobs]
     requests = [decision.request for decision in decisions if isinstance(decision, RecipientDecision)]
     results = iter(await world.rendering.compose_all(requests, now=int(world.clock().timestamp())))
     return [
@@ -450,7 +453,7 @@ async def prepare_marketing(
 
 async def _prepare_in_slow_lane(world: "World", job: DeliveryJob) -> PreparedMessage | SendOutcome | CampaignPaused:
     """Like `prepare_all`, for one message of a project whose expensive templates need a separate render process."""
-    decision = _decide_or_fail(job, await _context_or_failure(world, job.send.project_id, [job]))
+    decision = _decide_or_fail(job, await _context_or_failure(world, [job]))
     if isinstance(decision, BaseException):
         raise decision
     if not isinstance(decision, RecipientDecision):
@@ -498,8 +501,8 @@ class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     settings: ProjectSettings
     suppressed: Mapping[str, str]
     """The suppression reasons, by address in lower case."""
-    states: Mapping[UUID, str]
-    """The states of shared content and of contacts, by id; deleted contacts are left out."""
+    states: Mapping[int, str]
+    """See `ProjectState.states`."""
     signers: dict[str, list[Signer]]
     """The DKIM signers, by sending domain."""
     may_send: frozenset[str]
@@ -525,20 +528,18 @@ class DeliveryContext(msgspec.Struct, frozen=True, kw_only=True):
     now: Any
 
 
-async def _context_or_failure(
-    world: "World", project_id: UUID, jobs: Sequence[DeliveryJob]
-) -> DeliveryContext | Exception:
+async def _context_or_failure(world: "World", jobs: Sequence[DeliveryJob]) -> DeliveryContext | Exception:
     try:
-        return await _context_of(world, project_id, jobs)
+        return await _context_of(world, jobs)
     except (OperationalError, PoolTimeout):
         raise  # The database cannot be reached, so the other projects of the batch would fail too.
     except Exception as error:  # An error of one project must not affect the others of the batch.
         return error
 
 
-async def _state_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJob]) -> ProjectState:
-    """The state of a project for some of its messages: what the requests have read, if that is known for all messages;
-    otherwise it is read now."""
+async def _state_of(world: "World", jobs: Sequence[DeliveryJob]) -> ProjectState:
+    """The state of a project for some of its messages, at least one: what the requests have read, if that is known for
+    all messages; otherwise it is read now."""
     known_states = [job.project for job in jobs if job.project is not None]
     if len(known_states) == len(jobs):
         known_domains: dict[str, SendingDomain | None] = {}
@@ -548,17 +549,19 @@ async def _state_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJob
             known_suppressed |= state.suppressed
         return ProjectState(settings=known_states[-1].settings, domains=known_domains, suppressed=known_suppressed)
     sends = [job.send for job in jobs]
+    project_id = sends[0].project_id
     project = await projects.require_project(world.db, project_id)
     addresses = {address.lower() for send in sends for address in _readable_recipients(send)}
     suppressed = await store.suppressed_among(world.db, project_id=project_id, addresses=sorted(addresses))
-    content_ids = sorted({send.content_id for send in sends if send.content_id is not None})
-    contact_ids = sorted({send.contact_id for send in sends if send.lane == MARKETING and send.contact_id is not None})
+    content_ids = distinct_ids(send.content_id for send in sends)
+    contact_ids = distinct_ids(send.contact_id for send in sends if send.lane == MARKETING)
     states = (
         await store.states_of(world.db, project_id=project_id, content_ids=content_ids, contact_ids=contact_ids)
         if content_ids or contact_ids
         else []
     )
-    domain_names = sorted({name for send in sends if (name := _sender_domain(send)) is not None})
+    sender_texts = {send.sender for send in sends}
+    domain_names = sorted({name for sender in sender_texts if (name := _domain_of(sender)) is not None})
     sending_domains = (
         await domains.sending_domains_all(world, [(project_id, name) for name in domain_names]) if domain_names else []
     )
@@ -567,19 +570,20 @@ async def _state_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJob
         settings=project.settings,
         domains=dict(zip(domain_names, sending_domains, strict=True)),
         suppressed={entry.address: entry.reason for entry in suppressed},
-        states={row.id: row.state for row in states},
-        single_senders=await _single_senders(world, project_id, sends, may_send),
+        states={row.id.int: row.state for row in states},
+        single_senders=await _single_senders(world, project_id, sender_texts, may_send),
     )
 
 
-async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJob]) -> DeliveryContext:
-    project = await _state_of(world, project_id, [job for job in jobs if job.send.project_id == project_id])
+async def _context_of(world: "World", jobs: Sequence[DeliveryJob]) -> DeliveryContext:
+    """The context of messages of one project, at least one."""
+    project = await _state_of(world, jobs)
     sending_domains = [domain for domain in project.domains.values() if domain is not None]
     base = world.settings.public_url
     if project.settings.tracking_domain:
         base = f"https://{project.settings.tracking_domain}"
     return DeliveryContext(
-        tenant=str(project_id),
+        tenant=str(jobs[0].send.project_id),
         settings=project.settings,
         suppressed=project.suppressed,
         states=project.states,
@@ -605,14 +609,14 @@ async def _context_of(world: "World", project_id: UUID, jobs: Sequence[DeliveryJ
 
 
 async def _single_senders(
-    world: "World", project_id: UUID, sends: Sequence[Send], may_send: frozenset[str]
+    world: "World", project_id: UUID, sender_texts: Iterable[str], may_send: frozenset[str]
 ) -> frozenset[str]:
     """The confirmed single senders among the senders without a verified domain."""
     specs = sorted(
         {
-            address_of(send.sender).spec.lower()
-            for send in sends
-            if (name := _sender_domain(send)) is not None and name not in may_send
+            address_of(sender).spec.lower()
+            for sender in sender_texts
+            if (name := _domain_of(sender)) is not None and name not in may_send
         }
     )
     if not specs:
@@ -624,13 +628,13 @@ async def _single_senders(
 def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | SendOutcome | CampaignPaused:
     """Decide which recipients get the message now, or with which outcome it is not sent."""
     send, body = job.send, job.body
-    content_state = context.states.get(send.content_id) if send.content_id is not None else None
+    content_state = context.states.get(send.content_id.int) if send.content_id is not None else None
     if content_state == "STOPPED":
         return rules.cancelled(send)
     if content_state == "HELD":
         return CampaignPaused()
     if send.lane == MARKETING and send.contact_id is not None:
-        contact_state = context.states.get(send.contact_id)
+        contact_state = context.states.get(send.contact_id.int)
         if contact_state is None:
             return rules.contact_deleted()
         if contact_state == "UNSUBSCRIBED":
@@ -642,7 +646,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         return rules.held()
     if body is None:
         return rules.failed(MESSAGE_GONE)
-    domain = _sender_domain(send)
+    domain = _domain_of(send.sender)
     signed_by = context.signers.get(domain or "", ())
     if not (captured or domain in context.may_send):
         if send.domain_id is not None or domain is None:
@@ -664,7 +668,8 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
     deliverable = [recipient for recipient in remaining if recipient not in suppressed_addresses]
     if not deliverable:
         return rules.suppressed(send, suppressed)
-    unsubscribe_domain = return_path_domain(send, context) if context.unsubscribes_by_mail else None
+    own_domain = return_path_domain(domain, context)
+    unsubscribe_domain = own_domain if context.unsubscribes_by_mail else None
     templates, draft = draft_of(
         send,
         body,
@@ -681,7 +686,7 @@ def _decide(job: DeliveryJob, context: DeliveryContext) -> RecipientDecision | S
         draft = msgspec.structs.replace(draft, unsigned_headers=list(REWRITTEN_HEADERS))
     fixed = {recipient: result for recipient, result in fixed.items() if recipient not in suppressed_addresses}
     envelope = Envelope(
-        mail_from=return_path(send, context),
+        mail_from=return_path(send, context, own_domain),
         recipients=tuple(recipient for recipient in deliverable if recipient not in fixed),
         message_id=send.message_id,
         bulk=send.lane == MARKETING,
@@ -724,13 +729,13 @@ def _skips_unsubscribed(send: Send, body: SendBody | None) -> bool:
     return send.lane == MARKETING or (body is not None and body.unsubscribable)
 
 
-def _sender_domain(send: Send) -> str | None:
-    """The domain of the sender's address; None if the address was erased.
+def _domain_of(sender: str) -> str | None:
+    """The domain of a sender's address; None if the address was erased.
 
     It identifies the sending domain by name, not by id, because a domain that was deleted and added again has a new id.
     """
     try:
-        return address_of(send.sender).domain
+        return address_of(sender).domain
     except AddressInvalid:
         return None
 
@@ -751,22 +756,20 @@ def _readable_recipients(send: Send) -> list[str]:
         return []
 
 
-def return_path(send: Send, context: DeliveryContext) -> str:
-    """The envelope sender: a signed address that is unique to the send (VERP) if the server has a return-path domain,
-    otherwise the address of the sender."""
-    domain = return_path_domain(send, context)
+def return_path(send: Send, context: DeliveryContext, domain: str | None) -> str:
+    """The envelope sender: a signed address at `domain` that is unique to the send (VERP), or the address of the sender
+    if `domain` is None (see `return_path_domain`)."""
     if domain is None:
         return address_of(send.sender).spec
     return signed_address(context.return_path_key, AddressKind.REPORTS, send.id, domain)
 
 
-def return_path_domain(send: Send, context: DeliveryContext) -> str | None:
-    """The domain of the signed addresses of a send; None if it has no signed addresses.
+def return_path_domain(domain: str | None, context: DeliveryContext) -> str | None:
+    """The domain of the signed addresses of a send from `domain`; None if it has no signed addresses.
 
     It is the return-path subdomain of the sending domain if that leads to this server, because SPF is then aligned for
     DMARC (RFC 7489 §3.1.2), otherwise the return-path domain of the server.
     """
-    domain = _sender_domain(send)
     return f"{BOUNCE_LABEL}.{domain}" if domain in context.own_return_paths else context.return_path_domain
 
 
@@ -832,45 +835,50 @@ class LeaseKeeper:
 
     def __init__(self, world: "World") -> None:
         self._world = world
-        self._sends: dict[tuple[UUID, int], Send] = {}
-        self._holders: dict[tuple[UUID, int], object] = {}
-        """The block that renews each lease: the last one that began."""
+        self._leases: dict[int, tuple[Send, object]] = {}
+        """The attempts whose leases are renewed, each with the block that renews it: the last one that began. Keyed by
+        the `id()` of the send, because the hash of a UUID takes many times as long."""
         self._renewal: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
-        return len(self._sends)
+        return len(self._leases)
+
+    @property
+    def sends(self) -> list[Send]:
+        """The sends whose leases are renewed."""
+        return [send for send, _ in self._leases.values()]
 
     @contextmanager
     def renewing(self, *sends: Send) -> Iterator[None]:
         """Renew the leases of these attempts while the block runs, or until each is released.
 
-        If another block for an attempt begins meanwhile, the lease is renewed until that one ends.
+        An attempt is identified by the object that was made when it was claimed, not by an equal one. If another block
+        for an attempt begins meanwhile, the lease is renewed until that one ends.
         """
         holder = object()
         for send in sends:
-            self._sends[send.id, send.attempt] = send
-            self._holders[send.id, send.attempt] = holder
+            self._leases[id(send)] = (send, holder)
         if self._renewal is None or self._renewal.done():
             self._renewal = asyncio.create_task(self._renew_periodically())
         try:
             yield
         finally:
             for send in sends:
-                if self._holders.get((send.id, send.attempt)) is holder:
+                lease = self._leases.get(id(send))
+                if lease is not None and lease[1] is holder:
                     self.release(send)
 
     def release(self, send: Send) -> None:
         """Stop renewing the lease of this attempt, for example because it is settled; the lease itself does not end."""
-        self._sends.pop((send.id, send.attempt), None)
-        self._holders.pop((send.id, send.attempt), None)
+        self._leases.pop(id(send), None)
 
     async def _renew_periodically(self) -> None:
         lease = self._world.settings.lease
         while True:
             await asyncio.sleep(lease.total_seconds() / 3)
-            if not self._sends:
+            if not self._leases:
                 return
-            sends = list(self._sends.values())
+            sends = self.sends
             is_distributed = self._world.db.is_distributed
             for group in groups_of(sends, attrgetter("project_id")) if is_distributed else [sends]:
                 try:

@@ -37,7 +37,7 @@ async def admitted(world: "World", sends: list[Send]) -> list[Send]:
         return sends
     project_id = sends[0].project_id
     limits = await reputation.limits_of(world.db, project_id)
-    if not any(send.domain_id in limits for send in sends):
+    if not limits or not any(send.domain_id in limits for send in sends):
         return sends
     settings = (await projects.require_project(world.db, project_id)).settings
     waiting = set[UUID]()

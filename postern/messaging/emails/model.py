@@ -841,6 +841,16 @@ class SuppressionEntry(msgspec.Struct, frozen=True, kw_only=True):
     created_at: Moment
 
 
+class ReachedRecipient(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A recipient whose message was accepted."""
+
+    project_id: UUID
+    address: str
+    """In lower case."""
+    delivered: bool
+    """Whether the recipient's server accepted it, and not only a relay."""
+
+
 class FormerReason(Record):
     """A weaker reason for which an address was suppressed before."""
 

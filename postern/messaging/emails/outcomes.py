@@ -10,12 +10,13 @@ import msgspec
 
 from postern.kernel.batching import isolate_errors
 from postern.kernel.database.statements import ROW_ERRORS, Jsonb, Transaction
-from postern.kernel.values import Moment, new_id
+from postern.kernel.values import Moment, distinct_ids, new_id
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import (
     SETTLING_TRANSITIONS,
     TRANSACTIONAL,
     CapturedMail,
+    ReachedRecipient,
     Send,
     SuppressionEntry,
     TrackedSend,
@@ -79,8 +80,9 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
     """Settle attempts in one transaction. A send of which a later attempt has begun does not change."""
     now = world.clock()
     async with world.db.transaction() as tx:
-        settled = {row.id: row.status for row in await _settle(tx, attempts, now)}
-        latest = [finished for finished in attempts if finished.send.id in settled]
+        # Keyed by the number of the id: the hash of a UUID takes many times as long.
+        settled = {row.id.int: row.status for row in await _settle(tx, attempts, now)}
+        latest = [finished for finished in attempts if finished.send.id.int in settled]
         if captured := [finished.captured for finished in latest if finished.captured is not None]:
             await store.capture(tx, captured)
         await _erase_secrets(tx, latest)
@@ -91,7 +93,7 @@ async def _settle_together(world: "World", attempts: list[FinishedAttempt]) -> l
         if warming_up := _warming_up(latest):
             await reputation.count_transactional(tx, warming_up, now)
         await events.record_all(tx, [event for finished in latest for event in events_of(finished, now)])
-    return [settled.get(finished.send.id, finished.send.status) for finished in attempts]
+    return [settled.get(finished.send.id.int, finished.send.status) for finished in attempts]
 
 
 class _SettledRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -120,10 +122,9 @@ class _SettledRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 
 
 async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> list[store.SettledSend]:
-    project_ids = sorted({finished.send.project_id for finished in attempts})
     return await store.settle(
         tx,
-        project_id=project_ids,
+        project_id=distinct_ids(finished.send.project_id for finished in attempts),
         rows=Jsonb([_settled_row(finished, finished.send, finished.send_outcome, now) for finished in attempts]),
         attempts=Jsonb(_attempt_rows(attempts)),
         allowed=SETTLING_TRANSITIONS,
@@ -162,7 +163,7 @@ async def _erase_secrets(tx: Transaction, attempts: list[FinishedAttempt]) -> No
         finished.send for finished in attempts if finished.has_secrets and finished.send_outcome.due_at is None
     ]
     if not_tried_again:
-        project_ids = sorted({send.project_id for send in not_tried_again})
+        project_ids = distinct_ids(send.project_id for send in not_tried_again)
         await store.erase_secrets(tx, project_id=project_ids, ids=[send.id for send in not_tried_again])
 
 
@@ -181,20 +182,40 @@ def has_several_recipients(send: Send) -> bool:
     return len(send.to_addresses) > 1 or bool(send.cc_addresses) or bool(send.bcc_addresses)
 
 
-def _attempt_rows(attempts: list[FinishedAttempt]) -> list[dict[str, Any]]:
+class _AttemptRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A row of the attempt log for `store.settle`; fields that are None are left out of its JSON."""
+
+    project_id: UUID
+    send_id: UUID
+    attempt: int
+    always: bool | None = None
+    """True for a row that is stored even if a later attempt of the send has begun."""
+    outcome: str
+    transport: str | None = None
+    host: str
+    results: list[dict[str, Any]]
+    dialogue: list[str]
+    duration_ms: int
+    provider_id: str | None = None
+    signatures: str | None = None
+    links_base: str | None = None
+    unsubscribe_domain: str | None = None
+
+
+def _attempt_rows(attempts: list[FinishedAttempt]) -> list[_AttemptRow]:
     """The rows of the attempt log: the attempts that were made, and earlier ones that were never settled."""
-    rows: dict[tuple[Any, int], dict[str, Any]] = {}
+    rows: dict[tuple[int, int], _AttemptRow] = {}
     for finished in attempts:
+        send = finished.send
         if finished.outcome is not None and finished.send_outcome.counts_as_try:
-            row = _attempt_row(finished, finished.outcome) | {"always": rules.was_interrupted(finished.send)}
-            rows[finished.send.id, finished.send.attempt] = row
-        if rules.was_interrupted(finished.send):
-            unsettled = finished.send.handed_over or 0
-            rows[finished.send.id, unsettled] = _unsettled_row(finished, unsettled)
+            rows[send.id.int, send.attempt] = _attempt_row(finished, finished.outcome)
+        if rules.was_interrupted(send):
+            unsettled = send.handed_over or 0
+            rows[send.id.int, unsettled] = _unsettled_row(finished, unsettled)
     return list(rows.values())
 
 
-def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[str, Any]:
+def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> _AttemptRow:
     kinds = {type(result) for result in outcome.results}
     outcome_name = "AMBIGUOUS" if outcome.ambiguous else "DEFERRED" if Deferred in kinds else "REJECTED"
     if not outcome.ambiguous and Deferred not in kinds and Accepted in kinds:
@@ -219,29 +240,32 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> dict[st
         }
         for address, reason in finished.suppressed
     ]
-    return {
-        "project_id": finished.send.project_id,
-        "send_id": finished.send.id,
-        "attempt": finished.send.attempt,
-        "outcome": outcome_name,
-        "transport": outcome.transport or None,
-        "host": outcome.host,
-        "results": results,
-        "dialogue": [storable(line) for line in dialogue_of(outcome)],
-        "duration_ms": round(finished.duration / timedelta(milliseconds=1)),
-        **({"provider_id": storable(outcome.provider_id)} if outcome.provider_id else {}),
-        **(_transmitted_columns(finished.transmitted) if finished.transmitted else {}),
-    }
+    parts = finished.transmitted
+    return _AttemptRow(
+        project_id=finished.send.project_id,
+        send_id=finished.send.id,
+        attempt=finished.send.attempt,
+        always=rules.was_interrupted(finished.send) or None,
+        outcome=outcome_name,
+        transport=outcome.transport or None,
+        host=outcome.host,
+        results=results,
+        dialogue=dialogue_of(outcome),
+        duration_ms=round(finished.duration / timedelta(milliseconds=1)),
+        provider_id=storable(outcome.provider_id) if outcome.provider_id else None,
+        signatures=parts.signatures if parts else None,
+        links_base=parts.links_base if parts else None,
+        unsubscribe_domain=(parts.unsubscribe_domain or None) if parts else None,
+    )
 
 
-def _transmitted_columns(parts: TransmittedParts) -> dict[str, str]:
-    columns = {"signatures": parts.signatures, "links_base": parts.links_base}
-    return {**columns, "unsubscribe_domain": parts.unsubscribe_domain} if parts.unsubscribe_domain else columns
+LONGEST_CACHED_REPLY = 512
+"""Maximum octets of the server's part of a dialogue whose lines are cached."""
 
 
 def dialogue_of(outcome: DeliveryOutcome) -> list[str]:
     """The lines of the SMTP dialogue of an attempt, as the e-mail log shows them: `C: …` of the client, `S: …` of the
-    server, and `TLS: …` with the parameters of TLS.
+    server, and `TLS: …` with the parameters of TLS. All are `storable`.
 
     Does not contain the message itself.
     """
@@ -255,9 +279,21 @@ def _lines_of(chunks: tuple[tuple[str, bytes], ...]) -> list[str]:
     """The lines of a dialogue, each with its side: `C: …` or `S: …`."""
     lines: list[str] = []
     for side, data in _joined_chunks(chunks):
-        text = data.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
-        lines += [f"{side}: {line.rstrip()}" for line in text.split("\n")]
+        # Servers reply to most messages with the same text.
+        is_cached = side == "S" and len(data) <= LONGEST_CACHED_REPLY
+        lines += _cached_reply_lines(data) if is_cached else _lines_of_side(side, data)
     return lines
+
+
+def _lines_of_side(side: str, data: bytes) -> list[str]:
+    text = data.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+    lines = [f"{side}: {line.rstrip()}" for line in text.split("\n")]
+    return lines if "".join(lines).isprintable() else [storable(line) for line in lines]
+
+
+@lru_cache(maxsize=1_024)
+def _cached_reply_lines(data: bytes) -> list[str]:
+    return _lines_of_side("S", data)
 
 
 @lru_cache(maxsize=64)
@@ -277,19 +313,19 @@ def _joined_chunks(chunks: tuple[tuple[str, bytes], ...]) -> list[tuple[str, byt
     return joined
 
 
-def _unsettled_row(finished: FinishedAttempt, attempt: int) -> dict[str, Any]:
+def _unsettled_row(finished: FinishedAttempt, attempt: int) -> _AttemptRow:
     """The row of an earlier attempt that was never settled."""
-    return {
-        "project_id": finished.send.project_id,
-        "send_id": finished.send.id,
-        "attempt": attempt,
-        "always": True,
-        "outcome": "AMBIGUOUS",
-        "host": "",
-        "results": [],
-        "dialogue": [REPLY_LOST],
-        "duration_ms": 0,
-    }
+    return _AttemptRow(
+        project_id=finished.send.project_id,
+        send_id=finished.send.id,
+        attempt=attempt,
+        always=True,
+        outcome="AMBIGUOUS",
+        host="",
+        results=[],
+        dialogue=[REPLY_LOST],
+        duration_ms=0,
+    )
 
 
 async def suppress_failing_recipients(
@@ -335,21 +371,16 @@ async def suppress_failing_recipients(
             for send, address, reply in bounced
         ]
         await store.suppress(tx, added)
-    reached = sorted(
-        {
-            (finished.send.project_id, address.lower(), status == "DELIVERED")
-            for finished in attempts
-            for address, (status, _) in finished.send_outcome.recipients.items()
-            if status in {"SENT", "DELIVERED"}
-        }
-    )
+    reached = [
+        ReachedRecipient(project_id=finished.send.project_id, address=address.lower(), delivered=status == "DELIVERED")
+        for finished in attempts
+        for address, (status, _) in finished.send_outcome.recipients.items()
+        if status in {"SENT", "DELIVERED"}
+    ]
     if reached:
-        await store.delete_soft_bounces(
-            tx,
-            project_id=[project_id for project_id, _, _ in reached],
-            addresses=[address for _, address, _ in reached],
-            delivered=[is_delivered for _, _, is_delivered in reached],
-        )
+        project_ids = distinct_ids(recipient.project_id for recipient in reached)
+        reached.sort(key=lambda recipient: (recipient.project_id.int, recipient.address))  # To avoid deadlocks.
+        await store.delete_soft_bounces(tx, project_id=project_ids, reached=Jsonb(reached))
 
 
 async def _count_skipped(tx: Transaction, attempts: list[FinishedAttempt]) -> None:

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 
 from postern.kernel.batching import groups_of
 from postern.kernel.database.statements import Jsonb
-from postern.kernel.values import Moment
+from postern.kernel.values import Moment, distinct_ids
 from postern.messaging.emails import store
 from postern.messaging.emails.model import MARKETING, Send
 from postern.protocols.mail.transports.transport import Transport
@@ -267,7 +267,7 @@ class SendQueue:
                 turn.check = None
         self._check_seconds = loop.time() - began_at
         for turn, is_marked in zip(group, marked, strict=True):
-            may_send = may_send_by_id.get(turn.send.id)
+            may_send = may_send_by_id.get(turn.send.id.int)
             turn.result = "OVERTAKEN" if may_send is None else "GO" if may_send else "CHANGED"
             turn.checked_at = began_at
             turn.checks += 1
@@ -292,25 +292,25 @@ class _Place:
             await asyncio.wait([self._turn.check])
 
 
-async def check_sends(world: "World", turns: list[SendTurn]) -> dict[UUID, bool]:
-    """Whether each message may be sent as composed, keyed by the id of its send.
+async def check_sends(world: "World", turns: list[SendTurn]) -> dict[int, bool]:
+    """Whether each message may be sent as composed, keyed by the number of its send's id (`UUID.int`).
 
     Attempts that are not the latest of their send, or whose lease has expired, are left out. Commits the mark
     "transmission begun, reply unknown" of messages that may be sent and have `needs_mark`. If an earlier attempt had
     the mark, but its reply was not stored, that attempt is recorded as AMBIGUOUS.
     """
     now = world.clock()
-    may_go: dict[UUID, bool] = {}
+    may_go: dict[int, bool] = {}
     for group in groups_of(turns, attrgetter("send.project_id")) if world.db.is_distributed else [turns]:
         rows = await store.check_before_sending(
             world.db,
-            project_id=sorted({turn.send.project_id for turn in group}),
+            project_id=distinct_ids(turn.send.project_id for turn in group),
             rows=Jsonb([turn.row() for turn in group]),
             lost_reply=REPLY_LOST,
             now=now,
             until=now + timedelta(seconds=MAX_FRESH_SECONDS),
         )
-        may_go |= {row.id: row.may_go for row in rows}
+        may_go |= {row.id.int: row.may_go for row in rows}
     return may_go
 
 

@@ -149,6 +149,8 @@ class Sites:
 
     def of_send(self, send: Send) -> SiteControl | None:
         """The site of a send to one recipient; None if it is not known at present."""
+        if not self._learned:
+            return None
         if send.test or send.cc_addresses or send.bcc_addresses or len(send.to_addresses) > 1:
             return None
         known = self._learned.get((str(send.project_id), send.recipient.rpartition("@")[2].lower()))

@@ -917,18 +917,16 @@ async def count_soft_bounce(
 ) -> list[bool]: ...
 
 
-# Delete the counts of soft bounces of addresses that got a message. The parallel lists are triples. `delivered`:
-# whether the recipient's server accepted the message. If only a relay did, counts with reported failures stay.
+# Delete the counts of soft bounces of addresses that got a message: `reached` are ReachedRecipients. If only a relay
+# accepted the message, counts with reported failures stay.
 @statement("""
     delete from soft_bounces as s
-    using unnest(%(project_id)s::uuid[], %(addresses)s::text[], %(delivered)s::bool[])
-        as v (project_id, address, delivered)
-    where (s.project_id, s.address) = (v.project_id, v.address) and (v.delivered or not s.reported)
+    using jsonb_to_recordset(%(reached)s) as v (project_id uuid, address text, delivered bool)
+    where s.project_id = any (array(select unnest(%(project_id)s::uuid[])))
+        and (s.project_id, s.address) = (v.project_id, v.address) and (v.delivered or not s.reported)
         /*distributed and s.project_id = any (%(project_id)s) */
 """)
-async def delete_soft_bounces(
-    tx: Transaction, *, project_id: list[UUID], addresses: list[str], delivered: list[bool]
-) -> None: ...
+async def delete_soft_bounces(tx: Transaction, *, project_id: list[UUID], reached: Jsonb) -> None: ...
 
 
 @statement("""

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.database.statements import Queries, Transaction, like_pattern
+from postern.kernel.database.statements import Jsonb, Queries, Transaction, like_pattern
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import delete, get, post
 from postern.kernel.http.pagination import Page, PageQuery, csv_stream, numbered_page
@@ -16,6 +16,7 @@ from postern.kernel.values import Body, Record, new_id
 from postern.messaging.emails import store
 from postern.messaging.emails.model import (
     SUPPRESSIONS_BULK_LIMIT,
+    ReachedRecipient,
     Suppression,
     SuppressionEntry,
     SuppressionMissing,
@@ -176,7 +177,8 @@ async def remove_suppression(call: Call, address: str) -> Suppression:
         removed = require_found(
             await store.delete_suppression(tx, project_id=call.project_id, address=address.lower()), SuppressionMissing
         )
-        await store.delete_soft_bounces(tx, project_id=[call.project_id], addresses=[address.lower()], delivered=[True])
+        reached = ReachedRecipient(project_id=call.project_id, address=address.lower(), delivered=True)
+        await store.delete_soft_bounces(tx, project_id=[call.project_id], reached=Jsonb([reached]))
         await audit.record(tx, call, "suppression.deleted", "Suppression", removed.id, reason=removed.reason)
     return removed
 

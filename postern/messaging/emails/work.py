@@ -6,7 +6,6 @@ A batch must not occupy the worker for as long as its slowest server takes, whic
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, LiteralString
 from uuid import UUID
 
@@ -17,6 +16,7 @@ from psycopg_pool import PoolTimeout
 
 from postern.kernel.config import Settings
 from postern.kernel.due import Work
+from postern.kernel.values import distinct_ids
 from postern.messaging.audiences.contacts import contacts_with_ids
 from postern.messaging.emails import store
 from postern.messaging.emails.delivery import DeliveryJob, deliver_leased, lease_keeper
@@ -57,38 +57,39 @@ async def deliver_batch(world: "World", sends: list[Send]) -> None:
         return
     with lease_keeper(world).renewing(*sends):
         sizes = await _sizes(world, sends)
-        for group in group_by_size(sends, sizes):
-            octets = sum(sizes.get(send.content_id or send.id, 0) for send in group)
+        for group, octets in group_by_size(sends, sizes):
             await _deliver_together(world, group, octets, chosen.addresses)
 
 
-def group_by_size(sends: Sequence[Send], sizes: Mapping[UUID, int]) -> Iterator[list[Send]]:
+def group_by_size(sends: Sequence[Send], sizes: Mapping[int, int]) -> Iterator[tuple[list[Send], int]]:
     """Split sends, in their order, into groups of at most MAX_GROUP_OCTETS; a send that is larger is a separate group.
+    Gives each group with its octets.
 
-    `sizes` in octets are keyed by the id of the shared content, or of the send if it has no shared content.
+    `sizes` in octets are keyed by the number of the id (`UUID.int`) of the shared content, or of the send if it has no
+    shared content: the hash of a UUID takes many times as long.
     """
     group: list[Send] = []
     octets = 0
     for send in sends:
-        size = sizes.get(send.content_id or send.id, 0)
+        size = sizes.get((send.content_id or send.id).int, 0)
         if group and octets + size > MAX_GROUP_OCTETS:
-            yield group
+            yield group, octets
             group, octets = [], 0
         group.append(send)
         octets += size
     if group:
-        yield group
+        yield group, octets
 
 
-async def _sizes(world: "World", sends: Sequence[Send]) -> dict[UUID, int]:
+async def _sizes(world: "World", sends: Sequence[Send]) -> dict[int, int]:
     """The approximate octets of content and attachments, keyed as `group_by_size` needs it."""
     sizes = await store.body_sizes(
         world.db,
         project_id=sends[0].project_id,
         ids=[send.id for send in sends if send.content_id is None],
-        content_ids=sorted({send.content_id for send in sends if send.content_id is not None}),
+        content_ids=distinct_ids(send.content_id for send in sends),
     )
-    return {row.id: row.size for row in sizes}
+    return {row.id.int: row.size for row in sizes}
 
 
 async def _deliver_together(
@@ -98,7 +99,9 @@ async def _deliver_together(
 
     `sources`: the IP addresses from which a send must leave, by its id; the transport chooses those of other sends.
     """
-    jobs = [msgspec.structs.replace(job, sources=sources.get(job.send.id)) for job in await load_jobs(world, sends)]
+    jobs = await load_jobs(world, sends)
+    if sources:
+        jobs = [msgspec.structs.replace(job, sources=sources.get(job.send.id)) for job in jobs]
     deliveries = {asyncio.create_task(_deliver_one(world, job)): job for job in jobs}
     remaining = set(deliveries)
     try:
@@ -119,8 +122,11 @@ async def _deliver_one(world: "World", job: DeliveryJob) -> None:
     """Deliver one send. An error is logged, and the send is claimed again when its lease ends."""
     site = sites(world).of_send(job.send)
     try:
-        with site.counting_in_memory(bulk=job.send.lane == MARKETING) if site else nullcontext():
+        if site is None:
             await deliver_leased(world, job)
+        else:
+            with site.counting_in_memory(bulk=job.send.lane == MARKETING):
+                await deliver_leased(world, job)
     except (OperationalError, PoolTimeout) as error:
         log.warning("database_away", send=str(job.send.id), error=str(error).strip()[:200])
     except Exception:
@@ -168,26 +174,26 @@ async def load_jobs(world: "World", sends: Sequence[Send]) -> list[DeliveryJob]:
     """
     project_id = sends[0].project_id
     unshared_ids = [send.id for send in sends if send.content_id is None]
-    content_ids = sorted({send.content_id for send in sends if send.content_id is not None})
-    bodies: dict[UUID, SendBody] = {}
+    content_ids = distinct_ids(send.content_id for send in sends)
+    bodies: dict[int, SendBody] = {}
     if unshared_ids:
         for row in await store.bodies(world.db, project_id=project_id, ids=unshared_ids):
             body = open_body(world, row.send_id, row.body, row.sealed)
             if body is not None:
-                bodies[row.send_id] = body
+                bodies[row.send_id.int] = body
     if content_ids:
         contents = await store.get_contents(world.db, project_id=project_id, ids=content_ids)
-        bodies |= {row.id: row.body for row in contents}
-    contact_ids = sorted({send.contact_id for send in sends if send.content_id and send.contact_id})
+        bodies |= {row.id.int: row.body for row in contents}
+    contact_ids = distinct_ids(send.contact_id for send in sends if send.content_id is not None)
     values = {
-        contact.id: contact_variables(contact.email, contact.attributes)
+        contact.id.int: contact_variables(contact.email, contact.attributes)
         for contact in (await contacts_with_ids(world.db, project_id, contact_ids) if contact_ids else [])
     }
     return [
         DeliveryJob(
             send=send,
-            body=bodies.get(send.content_id or send.id),
-            values=values.get(send.contact_id or send.id, {}),
+            body=bodies.get((send.content_id or send.id).int),
+            values=values.get((send.contact_id or send.id).int, {}),
         )
         for send in sends
     ]

@@ -114,7 +114,7 @@ async def test_large_messages_are_sent_in_groups_that_fit_into_memory(project, w
             return
         group_sizes.append(len(sends))
         large_per_group.append(sum(send.subject == "Large" for send in sends))
-        renewed = [send for send in lease_keeper(world_)._sends.values() if str(send.project_id) == project.id]
+        renewed = [send for send in lease_keeper(world_).sends if str(send.project_id) == project.id]
         assert {send.id for send in sends} <= {send.id for send in renewed}
         assert len(renewed) == 25 - sum(group_sizes[:-1]), "The leases of sends of later groups are renewed too."
         await deliver_together(world_, sends, octets, *others)
@@ -207,7 +207,7 @@ async def test_held_sends_are_no_longer_leased(project, world, monkeypatch):
     leased_ids = []
 
     async def record_leases(world_, sends):
-        leased_ids.append({send.id for send in lease_keeper(world_)._sends.values()})
+        leased_ids.append({send.id for send in lease_keeper(world_).sends})
         return await hold_all(world_, sends)
 
     monkeypatch.setattr(delivery, "hold_all", record_leases)
@@ -225,7 +225,9 @@ def test_sends_are_grouped_in_order_without_omission():
 
     mebibyte = 1024 * 1024
     sends = [SizedSend(size * mebibyte) for size in (2, 2, 1, 20, 0, 4, 1, 3)]
-    groups = list(work.group_by_size(sends, {send.id: send.size for send in sends}))
-    assert [[send.size // mebibyte for send in group] for group in groups] == [[2, 2], [1], [20], [0, 4], [1, 3]]
-    assert [send for group in groups for send in group] == sends
+    groups = list(work.group_by_size(sends, {send.id.int: send.size for send in sends}))
+    sizes = [[send.size // mebibyte for send in group] for group, _ in groups]
+    assert sizes == [[2, 2], [1], [20], [0, 4], [1, 3]]
+    assert [octets // mebibyte for _, octets in groups] == [4, 1, 20, 4, 4]
+    assert [send for group, _ in groups for send in group] == sends
     assert list(work.group_by_size([], {})) == []

@@ -5,8 +5,10 @@ from uuid import UUID, uuid4
 
 import psycopg
 
+from postern.kernel.database.statements import Jsonb
 from postern.kernel.values import Moment
 from postern.messaging.emails import store
+from postern.messaging.emails.model import ReachedRecipient
 from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
 
 __all__ = ["sender", "sink"]
@@ -113,9 +115,11 @@ async def test_successes_of_two_projects_end_only_their_own_rows_of_soft_failure
                 reported=False,
                 now=Moment.of(world.clock()),
             )
-        await store.delete_soft_bounces(
-            tx, project_id=[first, second], addresses=["x@example.org", "y@example.org"], delivered=[False, False]
-        )
+        reached = [
+            ReachedRecipient(project_id=first, address="x@example.org", delivered=False),
+            ReachedRecipient(project_id=second, address="y@example.org", delivered=False),
+        ]
+        await store.delete_soft_bounces(tx, project_id=[first, second], reached=Jsonb(reached))
         async with tx.connection() as connection:
             cursor = await connection.execute(
                 "select project_id, address from soft_bounces where project_id = any (%s)", [[first, second]]
