@@ -47,6 +47,9 @@ AHEAD_IN_BACKGROUND = 32
 """If at least this many messages are checked together, the next check begins in the background before it is needed."""
 BACKGROUND_AFTER = 0.5
 """The background check begins after this share of the time for which results are valid."""
+LATE = 1.1
+"""How much later than by the measured rate a message may get its connection, in relation to the time until then, so
+that its result is still valid."""
 MAX_UNUSED_CHECKS = 2
 """A message that was checked so often without getting a connection is not checked ahead any more once a later message
 got one: its server is slow, and it must not take the place of messages to other servers. A connection for another
@@ -226,18 +229,26 @@ class SendQueue:
         return min(AHEAD_AT_MOST, max(AHEAD_AT_LEAST, round(self._measured_pace() * self._fresh_seconds)))
 
     def _next_to_check(self, besides: SendTurn | None = None) -> list[SendTurn]:
-        """The next messages without a result, or with one that will be too old when they get a connection."""
-        oldest = asyncio.get_running_loop().time() - BACKGROUND_AFTER * self._fresh_seconds
+        """The next messages without a result, or with one that will be too old when they get a connection.
+
+        A message gets a connection when those before it had theirs at the measured rate, or up to LATE times later.
+        """
+        ahead_count = self._ahead_count()
         next_turns = islice(
             (
                 turn
                 for turn in self._waiting
                 if turn.check is None and turn is not besides and self._may_check_ahead(turn, besides)
             ),
-            self._ahead_count(),
+            ahead_count,
         )
+        seconds_each = LATE * self._fresh_seconds / ahead_count
+        # A result is fresh enough for a message if its check began at this time or later.
+        oldest = asyncio.get_running_loop().time() - self._fresh_seconds
         return [
-            turn for turn in next_turns if turn.result is None or (turn.result == "GO" and turn.checked_at < oldest)
+            turn
+            for place, turn in enumerate(next_turns)
+            if turn.result is None or (turn.result == "GO" and turn.checked_at < oldest + place * seconds_each)
         ]
 
     def _may_check_ahead(self, turn: SendTurn, admitted: SendTurn | None) -> bool:

@@ -213,9 +213,9 @@ async def test_a_mark_that_is_needed_during_a_check_is_written_by_the_next_one(m
 
     async def check_sends(world, turns):
         marked.append([turn.needs_mark for turn in turns])
-        ids = [turn.send.id for turn in turns]
+        numbers = [turn.send.id.int for turn in turns]
         await may_answer.wait()
-        return dict.fromkeys(ids, True)
+        return dict.fromkeys(numbers, True)
 
     monkeypatch.setattr(pre_send_check, "check_sends", check_sends)
     queue = pre_send_check.SendQueue(cast(Any, None))
@@ -242,7 +242,7 @@ async def test_an_attempt_ends_after_the_check_that_may_commit_its_mark(monkeypa
 
     async def check_sends(world, turns):
         await may_answer.wait()
-        return {turn.send.id: True for turn in turns}
+        return {turn.send.id.int: True for turn in turns}
 
     monkeypatch.setattr(pre_send_check, "check_sends", check_sends)
     queue = pre_send_check.SendQueue(cast(Any, None))
@@ -269,7 +269,7 @@ async def test_messages_to_a_slow_server_do_not_take_the_place_of_others_in_chec
 
     async def check_sends(world, turns):
         checked.append({turn.addresses[0] for turn in turns})
-        return {turn.send.id: True for turn in turns}
+        return {turn.send.id.int: True for turn in turns}
 
     def new_turn(name):
         send = cast(Any, SimpleNamespace(id=uuid4()))
@@ -290,3 +290,25 @@ async def test_messages_to_a_slow_server_do_not_take_the_place_of_others_in_chec
             queue._waiting.pop(turns[1])
     assert all(turn.checks == pre_send_check.MAX_UNUSED_CHECKS for turn in slow)
     assert checked[-1] == {"fast 3", "next 3"}
+
+
+def test_only_results_that_will_be_too_old_are_renewed(monkeypatch):
+    """A message that gets its connection soon is not checked again, one that gets it after the end of its result is."""
+    now = 1_000.0
+    loop = SimpleNamespace(time=lambda: now)
+    monkeypatch.setattr(pre_send_check, "asyncio", SimpleNamespace(get_running_loop=lambda: loop))
+    queue = pre_send_check.SendQueue(cast(Any, None))
+    turns = [
+        pre_send_check.SendTurn(
+            cast(Any, SimpleNamespace(id=uuid4())), ["ada@example.org"], skip_unsubscribed=False, needs_mark=False
+        )
+        for _ in range(40)
+    ]
+    for turn in turns:
+        queue.enter(turn)
+    queue._pace = len(turns) / pre_send_check.FRESH_SECONDS
+    assert queue._next_to_check() == turns, "None has a result."
+    for turn in turns:
+        turn.result, turn.checked_at = "GO", now - pre_send_check.FRESH_SECONDS / 2
+    # The second half get their connections after the end of their results, and one shortly before it.
+    assert queue._next_to_check() == turns[19:]
