@@ -564,6 +564,7 @@ MODULE_STATE = {
     "kernel/database/statements.py": ["STATEMENTS", "_current_hold", "_limits"],
     "kernel/database/replica.py": ["READS"],
     "kernel/http/middleware.py": ["REQUESTS"],
+    "kernel/http/scheduling.py": ["SHED", "_current"],
     "kernel/values.py": ["_latest"],
     "protocols/mail/templates/composing.py": ["_addresses", "_contents", "_layouts"],
     "security/passwords.py": ["_threads"],

@@ -25,6 +25,8 @@ INTEGER_RANGES = {
     "header_limit": (1_024, 1_048_576),
     "connections": (1, 1_000_000),
     "connections_per_address": (1, 1_000_000),
+    "concurrent_requests": (1, 100_000),
+    "concurrent_requests_per_project": (1, 100_000),
     "submission_port": (0, 65_535),
     "submissions_port": (0, 65_535),
     "smtp_connections": (1, 1_000_000),
@@ -43,6 +45,7 @@ SECONDS_RANGES = {
     "header_wait": (0.1, 3_600.0),
     "body_wait": (0.1, 3_600.0),
     "idle_wait": (1.0, 3_600.0),
+    "queue_wait": (0.1, 60.0),
 }
 """The smallest and largest value of each setting that is a duration, in seconds."""
 MAX_RATES = {"bounce_rates": 10.0, "complaint_rates": 0.5}
@@ -213,6 +216,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Maximum concurrent connections of one API process."""
     connections_per_address: int = 200
     """Maximum concurrent connections from one IP address (or IPv6 /64 network), unless it is a trusted proxy."""
+    concurrent_requests: int = 128
+    """Maximum concurrent requests of one API process; further ones wait."""
+    concurrent_requests_per_project: int = 32
+    """The same for requests of one project, while there are others."""
+    queue_wait: timedelta = timedelta(seconds=2)
+    """`POSTERN_QUEUE_WAIT` in seconds: how long a request may wait for others before it gets 503."""
     smtp_host: str = "127.0.0.1"
     """The address on which the SMTP server listens, if one of its ports is set."""
     submission_port: int | None = None

@@ -229,7 +229,14 @@ async def test_connections_are_limited_in_total_and_by_address(start_server):
     for limits, maximum in (({"connections": 5}, 5), ({}, 20)):
         async with start_server(**limits, **waits) as server:
             peers = [await server.connect() for _ in range(maximum)]
-            await eventually(lambda server=server, maximum=maximum: len(server.limits.connections) == maximum)
+            for peer in peers:
+                await peer.send(REQUEST[:20])  # Otherwise they would be closed to make room for the next one.
+            await eventually(
+                lambda server=server, maximum=maximum: (
+                    sum(c.siblings is not None and c not in c.siblings.idle for c in server.limits.connections)
+                    == maximum
+                )
+            )
             refused = await server.connect()
             response = await refused.read_all()
             assert response.startswith(b"HTTP/1.1 503 "), response
@@ -385,3 +392,155 @@ async def test_a_stopping_server_ends_each_connection_with_a_response_that_says_
             response = await peer.read_all()
             assert response.startswith(b"HTTP/1.1 200")
             assert b"connection: close" in response
+
+
+@asynccontextmanager
+async def held_requests(server: Server, tenants: list, counts: list[int], url: str) -> AsyncIterator[list[list[Peer]]]:
+    """Connections with a request of each tenant for its e-mail log, which the database does not answer in the block."""
+    holder = await psycopg.AsyncConnection.connect(url, autocommit=True)
+    async with holder, holder.transaction():
+        await holder.execute("lock table sends in access exclusive mode")
+        peers: list[list[Peer]] = []
+        for tenant, count in zip(tenants, counts, strict=True):
+            peers.append([await server.connect() for _ in range(count)])
+            for peer in peers[-1]:
+                await peer.send(request_of(tenant))
+        yield peers
+
+
+def request_of(tenant, path: str = "/emails/logs") -> bytes:
+    credential = f"Authorization: Bearer {tenant.secret_key}"
+    return f"GET /projects/{tenant.id}{path} HTTP/1.1\r\nHost: postern\r\n{credential}\r\n\r\n".encode()
+
+
+async def head_of(peer: Peer) -> bytes:
+    """The head of the next response; its body is read, too."""
+    head = await peer.reader.readuntil(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head)
+    await peer.reader.readexactly(int(length[1]) if length else 0)
+    return head
+
+
+async def statements_that_wait(url: str) -> int:
+    query = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    async with await psycopg.AsyncConnection.connect(url) as watch:
+        row = await (await watch.execute(query)).fetchone()
+    return row[0] if row else 0
+
+
+async def known_tenants(server: Server, new_project: Callable, count: int) -> list:
+    """New projects, of which the server knows the credentials from one request each."""
+    tenants = [await new_project() for _ in range(count)]
+    for tenant in tenants:
+        peer = await server.connect()
+        await peer.send(request_of(tenant, ""))
+        assert (await head_of(peer)).startswith(b"HTTP/1.1 200")
+        peer.writer.close()
+    return tenants
+
+
+async def test_requests_of_others_are_served_while_one_project_uses_all_its_places(
+    start_server, new_project, database_url
+):
+    """Those that wait execute no statement, and are refused with 503; their connections can be used again."""
+    limits = {"concurrent_requests": 3, "concurrent_requests_per_project": 2, "queue_wait": timedelta(seconds=0.5)}
+    async with start_server(**LONG_WAITS, **limits) as server:
+        storm, quiet = await known_tenants(server, new_project, 2)
+        other = await server.connect()
+        async with held_requests(server, [storm], [5], database_url) as [peers]:
+            await other.send(request_of(quiet, ""))
+            assert (await head_of(other)).startswith(b"HTTP/1.1 200")
+            await other.send(REQUEST)
+            assert (await head_of(other)).startswith(b"HTTP/1.1 200")
+            refused = [await head_of(peer) for peer in peers[2:]]
+            assert await statements_that_wait(database_url) == 2
+            await peers[4].send(REQUEST.replace(b"GET", b"HEAD"))
+            assert (await peers[4].reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        for head in refused:
+            assert head.startswith(b"HTTP/1.1 503")
+            assert b"\r\nretry-after: " in head
+            assert b"connection: close" not in head
+        for peer in peers[:2]:
+            assert (await head_of(peer)).startswith(b"HTTP/1.1 200")
+        await peers[2].send(request_of(storm))
+        assert (await head_of(peers[2])).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_client_that_leaves_while_its_request_waits_frees_its_place(start_server, new_project, database_url):
+    async with start_server(**LONG_WAITS, concurrent_requests=1) as server:
+        tenants = await known_tenants(server, new_project, 2)
+        scheduler = server.limits.scheduler
+        async with held_requests(server, tenants, [1, 2], database_url) as [_, peers]:
+            await eventually(lambda: sum(len(flow.waiting) for flow in scheduler._turns) == 2)
+            for peer in peers:
+                peer.writer.close()
+            await eventually(lambda: not any(flow.waiting for flow in scheduler._turns))
+
+
+async def test_a_request_whose_body_is_missing_does_not_count(start_server, new_project):
+    start = b"POST /auth/sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+    async with start_server(**LONG_WAITS, concurrent_requests=1) as server:
+        slow, [tenant] = await server.connect(), await known_tenants(server, new_project, 1)
+        await slow.send(start)
+        for _ in range(3):
+            peer = await server.connect()
+            await peer.send(request_of(tenant, ""))
+            assert (await head_of(peer)).startswith(b"HTTP/1.1 200")
+            peer.writer.close()
+        await slow.send(b"not JSON.")
+        assert (await head_of(slow)).startswith(b"HTTP/1.1 400")
+
+
+async def test_an_idle_connection_of_the_client_with_most_of_them_makes_room(start_server, new_project):
+    async with start_server(**LONG_WAITS, connections=5, idle_wait=timedelta(seconds=LONG_SECONDS)) as server:
+        tenants = await known_tenants(server, new_project, 2)
+        await eventually(lambda: not server.limits.connections)
+        peers = [await server.connect() for _ in range(5)]
+        for peer, tenant in zip(peers, [tenants[0], *[tenants[1]] * 4], strict=True):
+            await peer.send(request_of(tenant, ""))
+            assert (await head_of(peer)).startswith(b"HTTP/1.1 200")
+        new = await server.connect()
+        await new.send(REQUEST)
+        assert (await head_of(new)).startswith(b"HTTP/1.1 200")
+        assert await peers[1].read_all() == b"", "it was idle for the longest time"
+        assert len(server.limits.connections) == 5
+        await peers[0].send(REQUEST)
+        assert (await head_of(peers[0])).startswith(b"HTTP/1.1 200")
+        for peer in (*peers, new):
+            peer.writer.close()
+        await eventually(lambda: not server.limits.connections)
+        assert not server.limits.by_owner
+
+
+async def test_a_waiting_request_of_the_project_with_most_of_them_makes_room(start_server, new_project, database_url):
+    limits = {"connections": 4, "concurrent_requests": 1, "queue_wait": timedelta(seconds=LONG_SECONDS)}
+    async with start_server(**LONG_WAITS, **limits) as server:
+        tenants = await known_tenants(server, new_project, 2)
+        await eventually(lambda: not server.limits.connections)
+        scheduler = server.limits.scheduler
+        async with held_requests(server, tenants, [3, 1], database_url) as [storm, [quiet]]:
+            await eventually(lambda: sum(len(flow.waiting) for flow in scheduler._turns) == 3)
+            new = await server.connect()
+            await new.send(REQUEST)
+            assert (await head_of(new)).startswith(b"HTTP/1.1 200")
+            last = await storm[2].read_all()
+            assert last.startswith(b"HTTP/1.1 503")
+            assert b"\r\nretry-after: " in last
+            assert b"connection: close" in last
+        for peer in (*storm[:2], quiet):
+            assert (await head_of(peer)).startswith(b"HTTP/1.1 200")
+
+
+async def test_a_refused_client_can_still_send_its_request_and_read_the_response(start_server):
+    async with start_server(**LONG_WAITS, connections=1) as server:
+        busy = await server.connect()
+        await busy.send(REQUEST[:20])
+        await eventually(lambda: any(c.siblings is not None and not c.siblings.idle for c in server.limits.connections))
+        refused = await server.connect()
+        await eventually(lambda: len(server.limits.refused) == 1)
+        await refused.send(REQUEST)
+        response = await refused.read_all()
+        assert response.startswith(b"HTTP/1.1 503 ")
+        assert b"\r\nretry-after: " in response
+        refused.writer.close()
+        await eventually(lambda: not server.limits.refused)

@@ -83,6 +83,7 @@ from postern.kernel.database.statements import Queries, Transaction
 from postern.kernel.http.call import Call, ProjectMissing
 from postern.kernel.http.operation import post
 from postern.kernel.http.problems import Problem
+from postern.kernel.http.scheduling import paused_request
 from postern.kernel.limits import RateLimit, TooManyRequests
 from postern.kernel.values import Body, Moment
 from postern.platform.events import operations as events
@@ -195,7 +196,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
             # Otherwise the duration would tell whether the other system was asked, and so whether the address has an
             # account here.
             limit = await hooks.time_limit(call, "MIGRATION") + MIGRATION_MARGIN_SECONDS
-            await asyncio.sleep(max(0.0, limit - (loop.time() - began)))
+            with paused_request():
+                await asyncio.sleep(max(0.0, limit - (loop.time() - began)))
         elapsed = loop.time() - began
         await attempt_failed(call, attempt, subject_id=customer_id, method="PASSWORD")
         # A failure must take equally long for an imported hash, a hash that this server made, and an unknown address.
@@ -203,7 +205,8 @@ async def sign_in_customer(call: Call, data: PasswordSignIn) -> CustomerSignInRe
         # multiple of `failure_seconds`.
         schemes = await store.imported_schemes(call.db, project_id=call.project_id)
         if failure_seconds := await refusal_seconds([row.scheme for row in schemes]):
-            await asyncio.sleep(failure_seconds * math.ceil(elapsed / failure_seconds) - elapsed)
+            with paused_request():
+                await asyncio.sleep(failure_seconds * math.ceil(elapsed / failure_seconds) - elapsed)
         raise CustomerSignInFailed
     device = await device_of_token(call, data.remembered_device_token)
     async with call.db.transaction() as tx:

@@ -5,8 +5,8 @@ all connections checks the timeouts, so that no request needs its own timer.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Generator
+from collections import Counter, OrderedDict
+from collections.abc import Generator, Hashable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,6 +21,7 @@ from postern.kernel.config import Settings
 from postern.kernel.http.middleware import ReadOnlyTask
 from postern.kernel.http.problems import BadRequest, Problem, Unavailable
 from postern.kernel.http.responses import problem_document
+from postern.kernel.http.scheduling import EXEMPT_PATHS, SHED_CONNECTIONS, RequestScheduler, ScheduledRequest
 from postern.kernel.limits import network_of
 from postern.kernel.values import new_id, to_json
 
@@ -34,6 +35,13 @@ MAX_FRAMING_OVERHEAD = 8
 """Bytes of chunked framing per byte of a body in the worst case."""
 CLOSE_WAIT = timedelta(seconds=5)
 """How long a client may take to read the rest of a response when the connection is closed."""
+MAX_REFUSED = 200
+"""Refused connections of a process that wait for their client to close them, which reads the response before. Further
+ones are closed at once: then the client may get no response, if it is sending a request."""
+MIN_IDLE_SECONDS = 1.0
+"""How long a connection must have been unused after it was opened, before it is closed to make room for another."""
+CREDENTIAL_HEADERS = (b"authorization", b"x-postmark-server-token", b"cookie")
+"""Headers that may have the credential of a request; the first of them that it has counts."""
 
 
 class HeaderTooLarge(Problem):
@@ -67,6 +75,15 @@ class Phase(Enum):
     """Between two requests. Not limited here: uvicorn closes the connection after `idle_wait`."""
 
 
+@dataclass(eq=False)
+class ClientConnections:
+    """The connections of a client: of the owner of their last requests (see `Flow`), or before, of an address."""
+
+    connections: int = 0
+    idle: "OrderedDict[LimitedProtocol, None]" = field(default_factory=OrderedDict["LimitedProtocol", None])
+    """Those without a request; the one that has been idle for the longest time is the first."""
+
+
 @dataclass
 class ConnectionLimits:
     """The limits of one API process, and the connections that are open."""
@@ -78,9 +95,13 @@ class ConnectionLimits:
     max_per_address: int
     exempt: tuple[IPv4Network | IPv6Network, ...]
     """Trusted proxies, whose connections are not limited by address."""
+    scheduler: RequestScheduler
     by_address: Counter[str] = field(default_factory=Counter[str])
     """The number of open connections by network (see `network_of`)."""
     connections: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
+    by_owner: dict[Hashable, ClientConnections] = field(default_factory=dict[Hashable, ClientConnections])
+    refused: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
+    """Refused connections that are not closed yet; they are not among `connections`."""
     is_stopping: bool = False
     """Whether each connection ends with its next response."""
     _sweeping: bool = False
@@ -95,23 +116,36 @@ class ConnectionLimits:
             max_connections=settings.connections,
             max_per_address=settings.connections_per_address,
             exempt=settings.trusted_proxies,
+            scheduler=RequestScheduler(
+                settings.concurrent_requests,
+                settings.concurrent_requests_per_project,
+                settings.queue_wait.total_seconds(),
+            ),
         )
 
     def admit(self, connection: "LimitedProtocol", address: str) -> str | None:
         """Count a new connection. Raises TooManyConnections if this process has too many connections, or too many from
         the network of `address`. Also starts the regular check for slow clients (`end_if_late`).
 
+        If the process has too many, a connection of the client with the most of them is closed instead: one that is
+        idle, or that of the request that came last of those that wait.
+
         Returns the key to pass to `remove`: the network of the address, or None if the connection is not limited by
         address.
         """
-        if len(self.connections) >= self.max_connections:
+        key = None if self.is_exempt(address) else network_of(address)
+        if key is not None and self.by_address[key] >= self.max_per_address:
+            raise TooManyConnections("There are too many connections from this address; close some of them.")
+        if (
+            len(self.connections) >= self.max_connections
+            and not self._close_idle(connection.loop.time())
+            and not self.scheduler.refuse_last()
+        ):
             raise TooManyConnections
-        key = None if self._is_exempt(address) else network_of(address)
         if key is not None:
-            if self.by_address[key] >= self.max_per_address:
-                raise TooManyConnections("There are too many connections from this address; close some of them.")
             self.by_address[key] += 1
         self.connections.add(connection)
+        self.join(connection, network_of(address) if key is None else key)
         if not self._sweeping:
             self._sweeping = True
             self._schedule_sweep(connection.loop)
@@ -120,10 +154,40 @@ class ConnectionLimits:
     def remove(self, connection: "LimitedProtocol", key: str | None) -> None:
         """Remove a closed connection from the count."""
         self.connections.discard(connection)
+        self._leave(connection)
         if key is not None:
             self.by_address[key] -= 1
             if not self.by_address[key]:
                 del self.by_address[key]
+
+    def join(self, connection: "LimitedProtocol", owner: Hashable) -> None:
+        """Count a connection among those of `owner`, and not of another one any more."""
+        self._leave(connection)
+        group = self.by_owner.get(owner)
+        if group is None:
+            group = self.by_owner[owner] = ClientConnections()
+        group.connections += 1
+        connection.owner, connection.siblings = owner, group
+
+    def _leave(self, connection: "LimitedProtocol") -> None:
+        group = connection.siblings
+        if group is not None:
+            connection.siblings = None
+            group.idle.pop(connection, None)
+            group.connections -= 1
+            if not group.connections:
+                del self.by_owner[connection.owner]
+
+    def _close_idle(self, now: float) -> bool:
+        """Close an idle connection of the client with the most connections. Returns whether there was one."""
+        for group in sorted(
+            (group for group in self.by_owner.values() if group.idle), key=lambda group: -group.connections
+        ):
+            connection = next(iter(group.idle))
+            if connection.close_idle(now):
+                SHED_CONNECTIONS.inc()
+                return True
+        return False
 
     def end_connections(self) -> None:
         """End each connection with its next response, which says so (`Connection: close`).
@@ -135,7 +199,8 @@ class ConnectionLimits:
         for connection in self.connections:
             connection.end_after_response()
 
-    def _is_exempt(self, address: str) -> bool:
+    def is_exempt(self, address: str) -> bool:
+        """Whether an address is that of a trusted proxy, or none: that of a Unix socket."""
         try:
             ip = ip_address(address)
         except ValueError:
@@ -147,9 +212,10 @@ class ConnectionLimits:
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
-        for connection in tuple(self.connections):
+        for connection in (*self.connections, *self.refused):
             connection.end_if_late(now)
-        self._sweeping = bool(self.connections)
+        self.scheduler.sweep(now)
+        self._sweeping = bool(self.connections or self.refused)
         if self._sweeping:
             self._schedule_sweep(loop)
 
@@ -187,10 +253,42 @@ class _ResponseTransport:
         return self._transport.is_closing()
 
 
+class _ConnectionRequest(ScheduledRequest):
+    """A request of a connection."""
+
+    __slots__ = ("_connection", "_cycle")
+
+    def __init__(
+        self,
+        connection: "LimitedProtocol",
+        cycle: RequestResponseCycle,
+        app: Any,
+        credential: int | None,
+        owner: Hashable,
+    ) -> None:
+        super().__init__(connection.limits.scheduler, app, credential, owner, connection.loop.time())
+        self._connection = connection
+        self._cycle = cycle
+
+    def start(self) -> None:
+        self._connection.start(self._cycle, self)
+
+    @property
+    def has_arrived(self) -> bool:
+        return self._cycle.message_event.is_set()
+
+    def refuse(self, problem: Unavailable, *, close: bool = False) -> None:
+        self._connection.refuse_request(self._cycle, problem, close=close)
+
+
 class LimitedProtocol(HttpToolsProtocol):
     """An HTTP connection with limits. Use a subclass from `limited_protocol`."""
 
     limits: ClassVar[ConnectionLimits]
+    owner: Hashable = None
+    """The owner of the last request; before the first one, the network of the client's address."""
+    siblings: ClientConnections | None = None
+    """The connections of the same owner; None if this connection is not counted."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -212,6 +310,10 @@ class LimitedProtocol(HttpToolsProtocol):
         self._discarded_bytes = 0
         self._paused_since: float | None = None
         self._closing_since: float | None = None
+        self._is_refused = False
+        """Whether the connection was refused, and its client has not closed it yet."""
+        self._request: _ConnectionRequest | None = None
+        """The last request that was executed or waits."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -219,7 +321,10 @@ class LimitedProtocol(HttpToolsProtocol):
             self._count_key = self.limits.admit(self, self.client[0] if self.client else "")
             self._admitted = True
         except TooManyConnections as problem:
-            self.refuse(problem)
+            SHED_CONNECTIONS.inc()
+            self._refuse_connection(problem)
+        else:
+            self._note_idle()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -227,14 +332,22 @@ class LimitedProtocol(HttpToolsProtocol):
             read_only_task: ReadOnlyTask | None = self.cycle.scope.get("postern_read_only_task")
             if read_only_task is not None:
                 read_only_task.abandon()
+        if self._request is not None:
+            self.limits.scheduler.cancel(self._request)
+        self.limits.refused.discard(self)
+        self._remove()
+
+    def _remove(self) -> None:
         if self._admitted:
             self._admitted = False
             self.limits.remove(self, self._count_key)
 
     def data_received(self, data: bytes) -> None:
         """Parse received bytes. Refuses the request if its head or its chunk framing is too large."""
-        if self.transport.is_closing():
+        if self._is_refused or self.transport.is_closing():
             return
+        if self.siblings is not None:
+            self.siblings.idle.pop(self, None)
         if self._phase is Phase.IDLE:
             self._enter(Phase.HEADER)
         if self._phase is Phase.HEADER:
@@ -281,6 +394,39 @@ class LimitedProtocol(HttpToolsProtocol):
         if isinstance(self.cycle, RequestResponseCycle):
             self.cycle.transport = _ResponseTransport(self.cycle)  # type: ignore[assignment]
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Execute a request when it is its turn."""
+        scope: Any = cycle.scope
+        if scope["path"] in EXEMPT_PATHS:
+            super()._start_asgi_task(cycle, app)
+            return
+        scheduler, headers = self.limits.scheduler, scope["headers"]
+        credential = _credential_of(headers)
+        owner = scheduler.owner_of(credential)
+        if owner is None:
+            owner = self._network_of_client(headers)
+        if owner != self.owner and self._admitted:
+            self.limits.join(self, owner)
+        self._request = request = _ConnectionRequest(self, cycle, app, credential, owner)
+        scheduler.submit(request)
+
+    def start(self, cycle: RequestResponseCycle, request: ScheduledRequest) -> None:
+        """Start the task of a request."""
+        super()._start_asgi_task(cycle, request)  # pyright: ignore[reportArgumentType]
+
+    def _network_of_client(self, headers: list[tuple[bytes, bytes]]) -> str:
+        """The network of the client's address: the one that a trusted proxy names, or that of the connection."""
+        if self._count_key is not None:
+            return self._count_key
+        address = self.client[0] if self.client else ""
+        for name, value in reversed(headers):
+            if name == b"x-forwarded-for":
+                for part in reversed(value.decode("latin-1").split(",")):
+                    address = part.strip()
+                    if not self.limits.is_exempt(address):
+                        return network_of(address)
+        return network_of(address)
+
     def on_body(self, body: bytes) -> None:
         """Pass a part of the body to the application. Closes the connection if too much arrives after the response."""
         if self._is_head_too_large:
@@ -296,13 +442,30 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._is_head_too_large:
             return
         if self._phase is Phase.BODY:
-            self._enter(Phase.IDLE if self.cycle.response_complete else Phase.RESPONSE)
+            is_complete = self.cycle.response_complete
+            self._enter(Phase.IDLE if is_complete else Phase.RESPONSE)
+            if is_complete:
+                self._note_idle()
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         if self._phase is Phase.RESPONSE:
             self._enter(Phase.IDLE)
+            self._note_idle()
         super().on_response_complete()
+
+    def _note_idle(self) -> None:
+        if self.siblings is not None and (self.cycle is None or self.cycle.response_complete):
+            self.siblings.idle[self] = None
+
+    def close_idle(self, now: float) -> bool:
+        """Close the connection, on which there is no request, so that another client can connect. Returns False if it
+        was opened just now: its client is about to send a request."""
+        if self._phase is Phase.HEADER and now - self._phase_began_at < MIN_IDLE_SECONDS:
+            return False
+        self._remove()
+        self.transport.close()
+        return True
 
     def pause_writing(self) -> None:
         self._paused_since = self.loop.time()
@@ -324,6 +487,34 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.write(_response(problem))
         self.transport.close()
 
+    def _refuse_connection(self, problem: Problem) -> None:
+        """Respond with a problem before a request, and wait until the client closes the connection.
+
+        If the server closed it while a request arrives, TCP would discard the response.
+        """
+        self.transport.write(_response(problem))
+        if len(self.limits.refused) < MAX_REFUSED and self.transport.can_write_eof():
+            self.transport.write_eof()
+            self._is_refused = True
+            self._closing_since = self.loop.time()
+            self.limits.refused.add(self)
+        else:
+            self.transport.close()
+
+    def refuse_request(self, cycle: RequestResponseCycle, problem: Problem, *, close: bool) -> None:
+        """Respond with a problem to a request that is not executed. The connection stays open unless `close`."""
+        if close:
+            cycle.keep_alive = False
+            self._remove()
+        if self.limits.is_stopping:
+            cycle.keep_alive = False
+        cycle.response_started = cycle.response_complete = True
+        is_head = cycle.scope["method"] == "HEAD"
+        self.transport.write(_response(problem, keep_alive=cycle.keep_alive, is_head=is_head))
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
+
     def end_after_response(self) -> None:
         """End the connection after the response to the request that is executed, if there is one."""
         if self.cycle is not None and not self.cycle.response_started:
@@ -335,7 +526,7 @@ class LimitedProtocol(HttpToolsProtocol):
         A client that has begun a request gets the response 408 first. A client that does not read the response, or does
         not close a connection that has ended, is disconnected without one. Idle time is not limited here.
         """
-        if self.transport.is_closing():
+        if self._is_refused or self.transport.is_closing():
             if self._closing_since is None:
                 self._closing_since = now
             elif now - self._closing_since > CLOSE_WAIT.total_seconds():
@@ -374,7 +565,17 @@ def limited_protocol(settings: Settings) -> type[LimitedProtocol]:
     return type("SettingsProtocol", (LimitedProtocol,), {"limits": ConnectionLimits.of(settings)})
 
 
-def _response(problem: Problem) -> bytes:
+def _credential_of(headers: list[tuple[bytes, bytes]]) -> int | None:
+    """The hash of the credential of a request, which differs from process to process; None if it has none."""
+    values = dict(headers)
+    for name in CREDENTIAL_HEADERS:
+        if name in values:
+            return hash(values[name])
+    return None
+
+
+def _response(problem: Problem, *, keep_alive: bool = False, is_head: bool = False) -> bytes:
+    """The bytes of a response with a problem. It has no body if `is_head`."""
     request_id = str(new_id())
     body = to_json(problem_document(problem, request_id))
     lines = [
@@ -384,8 +585,9 @@ def _response(problem: Problem) -> bytes:
         b"x-request-id: " + request_id.encode(),
         b"x-content-type-options: nosniff",
         b"cache-control: no-store",
-        b"connection: close",
     ]
+    if not keep_alive:
+        lines.append(b"connection: close")
     if problem.retry_after_seconds is not None:
         lines.append(b"retry-after: %d" % problem.retry_after_seconds)
-    return b"\r\n".join([*lines, b"", body])
+    return b"\r\n".join([*lines, b"", b"" if is_head else body])

@@ -40,6 +40,7 @@ from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid, Missing, Problem, ProblemError, Unauthenticated
 from postern.kernel.http.responses import HttpResponse, NotFound
 from postern.kernel.http.routing import AsgiRoute
+from postern.kernel.http.scheduling import ScheduledRequest
 from postern.kernel.http.validation import invalid_value, reject_out_of_range, reject_unknown, reject_unstorable
 from postern.kernel.limits import RateLimit, RateLimitState, TooManyRequests
 from postern.kernel.values import (
@@ -165,7 +166,15 @@ async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
     headers: dict[str, str] = {}
     if operation.accepts:
         read_token = operation.compatible_api.read_token if operation.compatible_api else read_bearer
-        caller = await _read_caller(state.readers, connection, world, project_id, origin, read_token)
+        request: ScheduledRequest | None = scope.get("postern_request")  # type: ignore[assignment]
+        try:
+            caller = await _read_caller(state.readers, connection, world, project_id, origin, read_token)
+        except CredentialInvalid:
+            if request is not None:
+                request.is_unknown()
+            raise
+        if request is not None and caller is not ANONYMOUS:
+            request.belongs_to(caller.project_id or caller.account_id)
         _check_caller(operation, caller)
         if caller.kind == "secret_key" and "anonymous" in operation.accepts:
             origin = _visitor_origin(connection.headers, origin)

@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple, cast
 import certifi
 import httptools
 
+from postern.kernel.http.scheduling import paused_request
 from postern.kernel.outbound.ssrf import (
     Address,
     AddressRefused,
@@ -191,9 +192,10 @@ class Outbound:
         ValueError for an invalid header.
         """
         # The time limit does not include waiting for a free slot.
-        async with self._slots:
-            networks = self._allowed if allowed is None else allowed
-            return await self._send(method, url, body, headers or {}, keep, networks)
+        with paused_request():
+            async with self._slots:
+                networks = self._allowed if allowed is None else allowed
+                return await self._send(method, url, body, headers or {}, keep, networks)
 
     async def _send(
         self,

@@ -19,6 +19,7 @@ from postern.kernel.http.idempotency import IdempotencyHeader
 from postern.kernel.http.operation import HeaderParameter, get, patch, post
 from postern.kernel.http.problems import Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
+from postern.kernel.http.scheduling import paused_request
 from postern.kernel.values import Moment, to_json
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.delivery import (
@@ -195,7 +196,8 @@ async def accept_email(call: Call, data: Email, key: IdempotencyKey | None, *, w
         return _created(accepted)
     project = ProjectState(settings=settings, domains=context.domains, suppressed=submitted.suppressed)
     tasks = [call.world.run_in_background(_deliver_now(call.world, new_send, project)) for new_send in sends]
-    done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
+    with paused_request():
+        done, _ = await asyncio.wait(tasks, timeout=wait.total_seconds())
     statuses = [task.result() if task in done else new.send.status for task in tasks]
     result = _result([new_send.send for new_send in sends], statuses)
     if key is not None:

@@ -1,0 +1,358 @@
+"""Which requests an API process executes at a time, and which come next: those of all clients take turns.
+
+A process has one core. With more requests at a time than keep it busy, each takes longer, and those of a project with
+many connections delay those of the others. So a number of requests is executed at a time, of a project that is not
+alone a part of it, and the others wait. Waiting requests are a flow for each project, and the flows take turns (fair
+queueing). A request that would wait for too long is refused with 503 and `Retry-After`, before a task is created for it
+and before its credential is read from the database.
+"""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Generator, Hashable
+from contextlib import contextmanager
+from contextvars import Context, ContextVar
+from typing import Any, Final
+
+from prometheus_client import Counter, Gauge
+
+from postern.kernel.http.problems import Unavailable
+
+MAX_WAITING: Final = 1_000
+"""Requests of one flow that wait in a process; further ones are refused at once."""
+MAX_KNOWN_CREDENTIALS: Final = 50_000
+"""Credentials of which a process remembers the owner; the least recently used are dropped first."""
+LONG_SECONDS: Final = 5.0
+"""After this time, a request no longer counts as executed: it waits for something, and others can use the core."""
+EXEMPT_PATHS: Final = ("/healthz", "/readyz", "/metrics")
+"""Requests to these paths are always executed at once: otherwise an overload would look like a failure."""
+
+SHED = Counter("postern_http_requests_shed_total", "Requests refused because of an overload.", ["reason"])
+SHED_BECAUSE_FULL, SHED_BECAUSE_LATE = SHED.labels("queue_full"), SHED.labels("queue_wait")
+SHED_CONNECTIONS = SHED.labels("connections")
+WAITING = Gauge("postern_http_requests_waiting", "Requests that wait until others are complete.")
+
+
+class Overloaded(Unavailable):
+    """There are more requests than the server can execute at the moment; nothing was changed. Try again shortly."""
+
+
+class Flow:
+    """The requests that take turns with those of other flows: those of a project, of a developer's account, or, while
+    their owner is not known, of the network of an address."""
+
+    __slots__ = ("has_turn", "is_used", "running", "waiting")
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.waiting: OrderedDict[ScheduledRequest, None] = OrderedDict()
+        """In the order of their arrival."""
+        self.is_used = True
+        """Whether there were requests since the last sweep."""
+        self.has_turn = False
+        """Whether it is among the flows that take turns."""
+
+
+class ScheduledRequest:
+    """A request from its arrival to its response, and the ASGI application of its task."""
+
+    __slots__ = (
+        "_app",
+        "_pauses",
+        "_receive",
+        "_scheduler",
+        "_send",
+        "arrived_at",
+        "credential",
+        "flow",
+        "owner",
+        "runs_since",
+    )
+
+    def __init__(
+        self,
+        scheduler: "RequestScheduler",
+        app: Callable[..., Any],
+        credential: int | None,
+        owner: Hashable,
+        now: float,
+    ) -> None:
+        """`owner` is the key of its flow, and `now` the time of the event loop."""
+        self._scheduler = scheduler
+        self._app = app
+        self._pauses = 0
+        self.credential = credential
+        """The hash of the credential, if the request has one."""
+        self.owner = owner
+        self.flow: Flow | None = None
+        """None if the request is refused or complete, or does not count."""
+        self.arrived_at = now
+        self.runs_since: float | None = None
+        """When its execution began; None while it waits."""
+
+    def start(self) -> None:
+        """Start the task of the request, which calls this object as its application."""
+        raise NotImplementedError
+
+    def refuse(self, problem: Unavailable, *, close: bool = False) -> None:
+        """Respond with a problem instead, and end the connection if `close`."""
+        raise NotImplementedError
+
+    async def __call__(
+        self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
+    ) -> None:
+        scope["postern_request"] = self
+        self._receive, self._send = receive, send
+        _current.set(self)
+        try:
+            await self._app(scope, self._receive_body, self._send_part)
+        finally:
+            self._scheduler.end(self)
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether the next part of the body can be read at once."""
+        return False
+
+    def _receive_body(self) -> Awaitable[Any]:
+        """A part of the body. A request does not count while its client is sending it."""
+        return self._receive() if self.has_arrived else self._receive_paused()
+
+    async def _receive_paused(self) -> Any:
+        self.pause()
+        try:
+            return await self._receive()
+        finally:
+            self.resume()
+
+    def _send_part(self, message: Any) -> Awaitable[None]:
+        """Send a part of the response. With the first one, the request does not count any more: an export or a stream
+        of events takes as long as its client wants."""
+        if self.flow is not None:
+            self._scheduler.end(self)
+        return self._send(message)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the request waits for something else, so that it does not count."""
+        return self._pauses > 0
+
+    def pause(self) -> None:
+        """Do not count the request as executed, until `resume`."""
+        self._pauses += 1
+        if self._pauses == 1 and self.flow is not None:
+            self._scheduler.release(self.flow)
+
+    def resume(self) -> None:
+        """Count the request again, also if others have taken its place: what it has done already is not wasted."""
+        self._pauses -= 1
+        if not self._pauses and self.flow is not None:
+            self._scheduler.take(self.flow)
+
+    def belongs_to(self, owner: Hashable) -> None:
+        """Count this request, and those with the same credential from now on, among those of `owner`: a project or a
+        developer's account, to which the credential belongs."""
+        self._scheduler.remember(self, owner)
+
+    def is_unknown(self) -> None:
+        """Forget the owner of the credential: it is not valid any more."""
+        self._scheduler.forget(self)
+
+
+_current: ContextVar[ScheduledRequest | None] = ContextVar("_current", default=None)
+"""The request that the current task executes, or that has started it."""
+
+
+@contextmanager
+def paused_request() -> Generator[None]:
+    """Do not count the current request, if there is one, as executed during the block: it waits for something that is
+    none of this process's work, such as another server."""
+    request = _current.get()
+    if request is None:
+        yield
+        return
+    request.pause()
+    try:
+        yield
+    finally:
+        request.resume()
+
+
+class RequestScheduler:
+    """The requests of an API process that are executed or wait."""
+
+    def __init__(self, max_running: int, max_running_of_one: int, wait_seconds: float) -> None:
+        """At most `max_running` requests are executed at a time, and `max_running_of_one` of a flow that is not the
+        only one. A request waits for at most `wait_seconds`."""
+        self._max_running = max_running
+        self._max_running_of_one = min(max_running, max_running_of_one)
+        self._wait_seconds = wait_seconds
+        self._running = 0
+        self._flows: dict[Hashable, Flow] = {}
+        self._turns: deque[Flow] = deque()
+        """Flows with waiting requests, in the order of their turns."""
+        self._executed: dict[ScheduledRequest, None] = {}
+        """The requests that count, or are paused, in the order in which their execution began."""
+        self._owners: OrderedDict[int, Hashable] = OrderedDict()
+        """The owners of known credentials, by the hash of the credential: nothing else is kept of it."""
+        self._is_starting = False
+
+    def owner_of(self, credential: int | None) -> Hashable:
+        """The owner of a credential that was valid in an earlier request; None if it is not known."""
+        if credential is None:
+            return None
+        owner = self._owners.get(credential)
+        if owner is not None:
+            self._owners.move_to_end(credential)
+        return owner
+
+    def submit(self, request: ScheduledRequest) -> None:
+        """Execute a request now or later, or refuse it."""
+        flow = self._flow(request.owner)
+        if not flow.waiting and self._has_room(flow):
+            self._execute(request, flow, request.arrived_at)
+        elif len(flow.waiting) >= MAX_WAITING:
+            SHED_BECAUSE_FULL.inc()
+            request.refuse(Overloaded())
+        else:
+            if not flow.has_turn:
+                flow.has_turn = True
+                self._turns.append(flow)
+            flow.waiting[request] = None
+            request.flow = flow
+            WAITING.inc()
+
+    def cancel(self, request: ScheduledRequest) -> None:
+        """Remove a request whose client has left, if it waits."""
+        flow = request.flow
+        if flow is not None and request.runs_since is None:
+            request.flow = None
+            del flow.waiting[request]
+            WAITING.dec()
+
+    def end(self, request: ScheduledRequest) -> None:
+        """Stop counting a request: it is complete, or others decide how long it still takes."""
+        flow = request.flow
+        if flow is None:
+            return
+        request.flow = None
+        del self._executed[request]
+        if not request.is_paused:
+            self.release(flow)
+
+    def release(self, flow: Flow) -> None:
+        """Give the place of a request back, and execute the next one soon."""
+        flow.running -= 1
+        self._running -= 1
+        if self._turns:
+            self._start_soon()
+
+    def take(self, flow: Flow) -> None:
+        """Take a place for a request that has given it back before."""
+        flow.running += 1
+        self._running += 1
+
+    def remember(self, request: ScheduledRequest, owner: Hashable) -> None:
+        """See `ScheduledRequest.belongs_to`."""
+        if request.owner == owner:
+            return
+        request.owner = owner
+        if request.credential is not None:
+            self._owners[request.credential] = owner
+            if len(self._owners) > MAX_KNOWN_CREDENTIALS:
+                self._owners.popitem(last=False)
+        old = request.flow
+        if old is not None:
+            new = request.flow = self._flow(owner)
+            if not request.is_paused:
+                old.running -= 1
+                new.running += 1
+
+    def forget(self, request: ScheduledRequest) -> None:
+        """See `ScheduledRequest.is_unknown`."""
+        if request.credential is not None:
+            self._owners.pop(request.credential, None)
+
+    def refuse_last(self) -> bool:
+        """Refuse the request that came last of those of the longest flow, and end its connection, so that another
+        client can connect. Returns whether there was one."""
+        flow = max(self._turns, key=lambda flow: len(flow.waiting), default=None)
+        if flow is None or not flow.waiting:
+            return False
+        request = next(reversed(flow.waiting))
+        self.cancel(request)
+        SHED_CONNECTIONS.inc()
+        request.refuse(Overloaded(), close=True)
+        return True
+
+    def sweep(self, now: float) -> None:
+        """Refuse requests that have waited for too long, stop counting those that take long, and forget flows without
+        requests. Call this about once a second."""
+        for flow in tuple(self._turns):  # A refused request may be followed by another one of its connection.
+            self._refuse_late(flow, now)
+        for request in tuple(self._executed):
+            if now - (request.runs_since or now) <= LONG_SECONDS:
+                break
+            self.end(request)
+        for key, flow in tuple(self._flows.items()):
+            if flow.is_used or flow.running or flow.waiting:
+                flow.is_used = False
+            else:
+                del self._flows[key]
+        if self._turns:
+            self._start_soon()  # A flow that is alone now has more places.
+
+    def _flow(self, key: Hashable) -> Flow:
+        flow = self._flows.get(key)
+        if flow is None:
+            flow = self._flows[key] = Flow()
+        flow.is_used = True
+        return flow
+
+    def _has_room(self, flow: Flow) -> bool:
+        if self._running >= self._max_running:
+            return False
+        return flow.running < self._max_running_of_one or len(self._flows) == 1
+
+    def _execute(self, request: ScheduledRequest, flow: Flow, now: float) -> None:
+        request.flow = flow
+        request.runs_since = now
+        self._executed[request] = None
+        self.take(flow)
+        request.start()
+
+    def _start_soon(self) -> None:
+        """Execute waiting requests in the next iteration of the event loop, without the context of the current task."""
+        if self._is_starting:
+            return
+        self._is_starting = True
+        asyncio.get_running_loop().call_soon(self._start_waiting, context=Context())
+
+    def _start_waiting(self) -> None:
+        """Execute a request of each flow in turn, while there is room."""
+        self._is_starting = False
+        now = asyncio.get_running_loop().time()
+        full = 0
+        """Flows in a row that had no room."""
+        while self._turns and full < len(self._turns) and self._running < self._max_running:
+            flow = self._turns.popleft()
+            self._refuse_late(flow, now)
+            if flow.waiting and self._has_room(flow):
+                full = 0
+                request, _ = flow.waiting.popitem(last=False)
+                WAITING.dec()
+                self._execute(request, flow, now)
+            else:
+                full += 1
+            flow.has_turn = bool(flow.waiting)
+            if flow.has_turn:
+                self._turns.append(flow)
+
+    def _refuse_late(self, flow: Flow, now: float) -> None:
+        while flow.waiting:
+            request = next(iter(flow.waiting))
+            if now - request.arrived_at <= self._wait_seconds:
+                return
+            self.cancel(request)
+            SHED_BECAUSE_LATE.inc()
+            request.refuse(Overloaded())

@@ -1,0 +1,164 @@
+"""Which requests are executed at a time, and in which order: by counting, with requests that do nothing."""
+
+import pytest
+
+from postern.kernel.http import scheduling
+from postern.kernel.http.problems import Unavailable
+from postern.kernel.http.scheduling import LONG_SECONDS, RequestScheduler, ScheduledRequest
+
+WAIT_SECONDS = 2.0
+
+
+class Requests:
+    """A scheduler, and what it did with the requests of a test."""
+
+    def __init__(self, max_running: int, max_running_of_one: int) -> None:
+        self.scheduler = RequestScheduler(max_running, max_running_of_one, WAIT_SECONDS)
+        self.executed: list[str] = []
+        self.refused: list[str] = []
+        self.closed: list[str] = []
+
+    def submit(self, owner: str, count: int, *, credential: int | None = None) -> "list[CountedRequest]":
+        """Submit `count` requests; their names are the owner and a number from 0."""
+        requests = [CountedRequest(self, f"{owner}{number}", owner, credential) for number in range(count)]
+        for request in requests:
+            self.scheduler.submit(request)
+        return requests
+
+    def end(self, *requests: "CountedRequest") -> None:
+        """Complete requests one after the other, each with an iteration of the event loop."""
+        for request in requests:
+            self.scheduler.end(request)
+            self.scheduler._start_waiting()
+
+
+class CountedRequest(ScheduledRequest):
+    """A request that records what happens to it."""
+
+    def __init__(self, requests: Requests, name: str, owner: str, credential: int | None) -> None:
+        async def app() -> None: ...
+
+        super().__init__(requests.scheduler, app, credential, owner, scheduling.asyncio.get_running_loop().time())
+        self.requests, self.name = requests, name
+
+    def start(self) -> None:
+        self.requests.executed.append(self.name)
+
+    def refuse(self, problem: Unavailable, *, close: bool = False) -> None:
+        assert problem.status == 503
+        assert problem.retry_after_seconds
+        (self.requests.closed if close else self.requests.refused).append(self.name)
+
+
+async def test_waiting_requests_of_two_projects_take_turns():
+    requests = Requests(2, 2)
+    storm, quiet = requests.submit("storm", 6), requests.submit("quiet", 2)
+    assert requests.executed == ["storm0", "storm1"]
+    requests.end(storm[0], storm[1], storm[2], quiet[0], storm[3])
+    assert requests.executed[2:] == ["storm2", "quiet0", "storm3", "quiet1", "storm4"]
+
+
+async def test_a_project_that_is_not_alone_leaves_room_for_others():
+    requests = Requests(4, 2)
+    storm = requests.submit("storm", 4)
+    assert len(requests.executed) == 4, "a project that is alone uses all"
+    requests.end(*storm[:3])
+    requests.submit("quiet", 1)
+    requests.submit("storm", 9)
+    assert requests.executed[4:] == ["quiet0", "storm0"]
+    requests.end(storm[3])
+    assert requests.executed[6:] == ["storm1"]
+
+
+async def test_a_project_that_is_alone_again_uses_all_places():
+    requests = Requests(4, 1)
+    requests.end(*requests.submit("quiet", 1))
+    requests.submit("storm", 5)
+    assert requests.executed == ["quiet0", "storm0"]
+    for _ in range(2):  # The requests of the quiet project belong to the first period.
+        requests.scheduler.sweep(0.0)
+    requests.scheduler._start_waiting()
+    assert requests.executed[1:] == [f"storm{number}" for number in range(4)]
+
+
+async def test_the_queue_of_one_project_is_limited(monkeypatch):
+    monkeypatch.setattr(scheduling, "MAX_WAITING", 3)
+    requests = Requests(1, 1)
+    requests.submit("storm", 6)
+    assert requests.refused == ["storm4", "storm5"]
+    quiet = requests.submit("quiet", 1)[0]
+    assert requests.refused == ["storm4", "storm5"]
+    assert quiet.flow is not None
+
+
+async def test_a_request_that_waits_for_too_long_is_refused_and_not_executed():
+    requests = Requests(1, 1)
+    first = requests.submit("storm", 3)[0]
+    now = first.arrived_at
+    requests.scheduler.sweep(now)
+    assert requests.refused == []
+    requests.scheduler.sweep(now + WAIT_SECONDS + 1)
+    assert requests.refused == ["storm1", "storm2"]
+    requests.end(first)
+    assert requests.executed == ["storm0"]
+
+
+async def test_a_client_that_has_left_frees_its_place():
+    requests = Requests(1, 1)
+    storm = requests.submit("storm", 3)
+    requests.scheduler.cancel(storm[1])
+    requests.scheduler.cancel(storm[1])
+    requests.end(storm[0])
+    assert requests.executed == ["storm0", "storm2"]
+    requests.scheduler.cancel(storm[2])
+    assert storm[2].flow is not None, "an executed request counts until it is complete"
+
+
+async def test_a_request_that_waits_for_another_server_does_not_count():
+    requests = Requests(1, 1)
+    storm = requests.submit("storm", 3)
+    storm[0].pause()
+    requests.scheduler._start_waiting()
+    assert requests.executed == ["storm0", "storm1"]
+    storm[0].resume()
+    requests.end(storm[1])
+    assert len(requests.executed) == 2, "it counts again"
+    requests.end(storm[0])
+    assert len(requests.executed) == 3
+
+
+async def test_long_requests_do_not_keep_the_others_from_being_executed():
+    requests = Requests(1, 1)
+    slow, other = requests.submit("storm", 1)[0], requests.submit("quiet", 1)[0]
+    assert slow.runs_since is not None
+    other.arrived_at += LONG_SECONDS
+    requests.scheduler.sweep(slow.runs_since + LONG_SECONDS + 1)
+    requests.scheduler._start_waiting()
+    assert requests.executed == ["storm0", "quiet0"]
+    requests.end(slow)
+    assert other.flow is not None
+    assert other.flow.running == 1
+
+
+async def test_requests_belong_to_the_owner_of_their_credential_once_it_is_known():
+    requests = Requests(4, 4)
+    first, unknown = requests.submit("127.0.0.1", 1, credential=7)[0], requests.submit("127.0.0.1", 1)[0]
+    assert first.flow is unknown.flow
+    first.belongs_to("project")
+    assert first.flow is not unknown.flow
+    assert unknown.flow is not None
+    assert unknown.flow.running == 1
+    assert requests.scheduler.owner_of(7) == "project"
+    assert requests.scheduler.owner_of(8) is None
+    first.is_unknown()
+    assert requests.scheduler.owner_of(7) is None
+
+
+@pytest.mark.parametrize("owners", [1, 2])
+async def test_known_credentials_are_limited(monkeypatch, owners):
+    monkeypatch.setattr(scheduling, "MAX_KNOWN_CREDENTIALS", owners)
+    requests = Requests(9, 9)
+    for number in range(3):
+        requests.submit("address", 1, credential=number)[0].belongs_to(f"project{number}")
+    known = [number for number in range(3) if requests.scheduler.owner_of(number)]
+    assert known == [0, 1, 2][3 - owners :]
