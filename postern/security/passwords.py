@@ -21,6 +21,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import Type
 
 from postern.kernel.http.problems import BadRequest
+from postern.kernel.http.scheduling import computing_request
 from postern.security.breaches import require_unbreached
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ class PasswordCommon(BadRequest):
 
 async def hash_password(password: str) -> str:
     """Return the argon2id hash of a password."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, _hasher.hash, password)
+    async with computing_request():
+        return await asyncio.get_running_loop().run_in_executor(_threads, _hasher.hash, password)
 
 
 async def check_password(password: str, hashed: str | None) -> bool:
@@ -92,7 +94,8 @@ async def check_password(password: str, hashed: str | None) -> bool:
         except (VerificationError, InvalidHashError):
             return False
 
-    return await asyncio.get_running_loop().run_in_executor(_threads, check)
+    async with computing_request():
+        return await asyncio.get_running_loop().run_in_executor(_threads, check)
 
 
 async def check_and_rehash(

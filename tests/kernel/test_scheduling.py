@@ -1,10 +1,20 @@
 """Which requests are executed at a time, and in which order: by counting, with requests that do nothing."""
 
+import asyncio
+
 import pytest
 
 from postern.kernel.http import scheduling
 from postern.kernel.http.problems import Unavailable
-from postern.kernel.http.scheduling import LONG_SECONDS, RequestScheduler, ScheduledRequest
+from postern.kernel.http.scheduling import (
+    COMPUTATIONS,
+    LONG_SECONDS,
+    ComputationTurns,
+    RequestScheduler,
+    ScheduledRequest,
+    _current,
+    computing_request,
+)
 
 WAIT_SECONDS = 2.0
 
@@ -162,3 +172,43 @@ async def test_known_credentials_are_limited(monkeypatch, owners):
         requests.submit("address", 1, credential=number)[0].belongs_to(f"project{number}")
     known = [number for number in range(3) if requests.scheduler.owner_of(number)]
     assert known == [0, 1, 2][3 - owners :]
+
+
+async def test_computations_of_two_projects_take_turns():
+    """Passwords of one project that are checked delay those of the others by one each."""
+    requests, computed, may_end = Requests(10, 10), list[str](), asyncio.Event()
+
+    async def compute(request: CountedRequest) -> None:
+        _current.set(request)
+        async with computing_request():
+            computed.append(request.name)
+            await may_end.wait()
+
+    storm, quiet = requests.submit("storm", COMPUTATIONS + 3), requests.submit("quiet", 2)
+    tasks = [asyncio.create_task(compute(request)) for request in [*storm, *quiet]]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert computed == [request.name for request in storm[:COMPUTATIONS]]
+    assert requests.scheduler._running == 0, "A request that computes, or waits for its turn, does not count."
+    tasks[COMPUTATIONS].cancel()  # Its client has left.
+    may_end.set()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    others = [request.name for request in storm[COMPUTATIONS + 1 :]]
+    assert computed[COMPUTATIONS:] == ["quiet0", others[0], "quiet1", others[1]]
+    assert requests.scheduler._running == len(requests.executed)
+    assert requests.scheduler.computations._free == COMPUTATIONS
+
+
+async def test_a_computation_that_is_cancelled_with_its_turn_gives_the_place_back():
+    turns = ComputationTurns(1)
+
+    async def compute() -> None:
+        async with turns.turn("project"):
+            await asyncio.sleep(0)
+
+    first, second = asyncio.create_task(compute()), asyncio.create_task(compute())
+    await first  # The second one has its place now, and has not run since.
+    second.cancel()
+    await asyncio.gather(second, return_exceptions=True)
+    await compute()
+    assert turns._free == 1

@@ -39,6 +39,7 @@ from postern.identity.customers.crypt_hashes import (
 )
 from postern.identity.customers.hash_formats import as_stored
 from postern.identity.customers.model import HashRefused
+from postern.kernel.http.scheduling import computing_request
 from postern.security.passwords import OWN_SCHEME, PASSWORD_MAX
 
 BCRYPT_COST_MAX = 14
@@ -146,7 +147,8 @@ def _check_scrypt(match: re.Match[str]) -> None:
 async def check_imported(password: str, password_hash: str) -> bool:
     """Whether the password matches a hash of an accepted scheme other than argon2."""
     # Imported hashes are rare: the first successful sign-in replaces each by a hash of this server's scheme.
-    return await asyncio.get_running_loop().run_in_executor(_threads, _check_imported, password, password_hash)
+    async with computing_request():
+        return await asyncio.get_running_loop().run_in_executor(_threads, _check_imported, password, password_hash)
 
 
 async def refusal_seconds(schemes: Sequence[str]) -> float:

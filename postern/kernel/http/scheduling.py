@@ -8,9 +8,10 @@ and before its credential is read from the database.
 """
 
 import asyncio
+import os
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Generator, Hashable
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Hashable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
 from typing import Any, Final
 
@@ -24,6 +25,9 @@ MAX_KNOWN_CREDENTIALS: Final = 50_000
 """Credentials of which a process remembers the owner; the least recently used are dropped first."""
 LONG_SECONDS: Final = 5.0
 """After this time, a request no longer counts as executed: it waits for something, and others can use the core."""
+COMPUTATIONS: Final = max(2, os.cpu_count() or 2) + 1
+"""Long computations of a process at a time (`computing_request`): one more than there are threads for them, so that no
+thread waits for the event loop."""
 EXEMPT_PATHS: Final = ("/healthz", "/readyz", "/metrics")
 """Requests to these paths are always executed at once: otherwise an overload would look like a failure."""
 
@@ -149,6 +153,10 @@ class ScheduledRequest:
         if not self._pauses and self.flow is not None:
             self._scheduler.take(self.flow)
 
+    def computation(self) -> AbstractAsyncContextManager[None]:
+        """See `ComputationTurns.turn`."""
+        return self._scheduler.computations.turn(self.owner)
+
     def belongs_to(self, owner: Hashable) -> None:
         """Count this request, and those with the same credential from now on, among those of `owner`: a project or a
         developer's account, to which the credential belongs."""
@@ -178,6 +186,66 @@ def paused_request() -> Generator[None]:
         request.resume()
 
 
+@asynccontextmanager
+async def computing_request() -> AsyncGenerator[None]:
+    """Wait for the turn of the current request to compute for long in a thread, and do so in the block.
+
+    A flow with many such requests delays those of the others by one each. They do not count as executed, so they do not
+    delay other requests of their flow.
+    """
+    request = _current.get()
+    if request is None:
+        yield
+        return
+    with paused_request():
+        async with request.computation():
+            yield
+
+
+class ComputationTurns:
+    """The places for long computations, such as the hash of a password, for which flows take turns."""
+
+    def __init__(self, places: int) -> None:
+        """`places`: how many computations take place at a time."""
+        self._free = places
+        self._waiting: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()
+        """By flow, in the order of their turns."""
+
+    @asynccontextmanager
+    async def turn(self, owner: Hashable) -> AsyncGenerator[None]:
+        """Wait for a place, for a request of the flow of `owner`, and keep it during the block."""
+        if self._free:
+            self._free -= 1
+        else:
+            await self._wait(owner)
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _wait(self, owner: Hashable) -> None:
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(owner, deque()).append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if not place.cancelled():  # It got the place before it was cancelled.
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        """Give a place to the next flow; its other requests wait for the turns of the other flows."""
+        while self._waiting:
+            owner, places = self._waiting.popitem(last=False)
+            place = places.popleft()
+            if places:
+                self._waiting[owner] = places
+            if not place.done():  # Its request may have been cancelled.
+                place.set_result(None)
+                return
+        self._free += 1
+
+
 class RequestScheduler:
     """The requests of an API process that are executed or wait."""
 
@@ -196,6 +264,7 @@ class RequestScheduler:
         self._owners: OrderedDict[int, Hashable] = OrderedDict()
         """The owners of known credentials, by the hash of the credential: nothing else is kept of it."""
         self._is_starting = False
+        self.computations = ComputationTurns(COMPUTATIONS)
 
     def owner_of(self, credential: int | None) -> Hashable:
         """The owner of a credential that was valid in an earlier request; None if it is not known."""
