@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { AxeBuilder } from "@axe-core/playwright";
-import { test as base, expect, type Locator, type Page } from "@playwright/test";
+import { type BrowserContext, test as base, expect, type Locator, type Page } from "@playwright/test";
 import { Postern } from "@postern/sdk";
 
 /** The server under test and the credentials of its first account, from tests/web/test_dashboard_pages.py. */
@@ -78,6 +78,9 @@ export async function expectFits(page: Page, name: string, part = page.locator("
   await expect.poll(excess, { message: `${name}: pixels that do not fit` }).toBeLessThanOrEqual(0);
 }
 
+/** The size of a page at the beginning of a test. */
+const VIEWPORT = { width: 1440, height: 900 };
+
 /** The sizes and colour schemes in which a page must hold. Colours are all that a dark page can do wrong by itself. */
 const SHAPES = [
   { shape: "desktop, light", width: 1440, height: 900, colorScheme: "light", rules: "all" },
@@ -112,27 +115,123 @@ export async function expectHolds(page: Page, name: string, part?: Locator): Pro
 /** Milliseconds by which every response of the API may be late: shows what a page does with a click that comes early. */
 const LATE_MS = Number(process.env.POSTERN_TEST_LATE_MS ?? 0);
 
+/** A page that tests use one after the other, as long as nothing in it stays. */
+interface Kept {
+  page?: Page;
+  /** Receives the messages of the page that tell of a fault. */
+  note: (message: string) => void;
+  /** Whether a test changed what cannot be undone. */
+  isChanged: boolean;
+}
+
+/** What a test listens to at a page. */
+const LISTENED = ["console", "dialog", "download", "pageerror", "popup", "request", "requestfinished", "response"];
+
+/**
+ * A page whose messages of errors on the console, exceptions, and violations of the Content-Security-Policy reach
+ * `kept.note`.
+ */
+async function openPage(context: BrowserContext, kept: Kept): Promise<Page> {
+  const page = await context.newPage();
+  await page.exposeFunction("noteViolation", (message: string) => kept.note(message));
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      const { noteViolation } = window as unknown as { noteViolation: (text: string) => void };
+      noteViolation(`CSP ${event.violatedDirective}: ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+    });
+  });
+  // Scripts and functions that tests add to the page, and what they change over the protocol, would stay.
+  const changes = <T extends object>(owner: T, ...methods: (keyof T)[]) => {
+    for (const method of methods) {
+      const original = owner[method] as (...args: unknown[]) => unknown;
+      owner[method] = ((...args: unknown[]) => {
+        kept.isChanged = true;
+        return original.apply(owner, args);
+      }) as T[typeof method];
+    }
+  };
+  changes(page, "addInitScript", "exposeFunction", "exposeBinding", "routeWebSocket", "setExtraHTTPHeaders");
+  changes(context, "addInitScript", "exposeFunction", "exposeBinding", "routeWebSocket", "setExtraHTTPHeaders");
+  changes(context, "newCDPSession", "setOffline", "setGeolocation");
+  return page;
+}
+
+/** Make the page as if it were new for the next test. False if that is not possible. */
+async function isReset(page: Page): Promise<boolean> {
+  const context = page.context();
+  try {
+    const others = context.pages().filter((other) => other !== page);
+    await Promise.all(others.map((other) => other.close()));
+    for (const event of LISTENED) page.removeAllListeners(event);
+    context.removeAllListeners("page");
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await context.unrouteAll({ behavior: "ignoreErrors" });
+    // A small response of the same server: after about:blank, the browser would begin a new process.
+    await page.goto("/readyz", { timeout: 10_000 });
+    await page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await context.clearCookies();
+    await context.clearPermissions();
+    await page.setViewportSize(VIEWPORT);
+    await page.emulateMedia({ media: null, colorScheme: "light", reducedMotion: "reduce" });
+    await page.mouse.move(-1, -1);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * A test whose page fails it for messages of errors on the console, exceptions, and violations of the
- * Content-Security-Policy. `tolerated` is the pattern of messages that a test provokes.
+ * Content-Security-Policy. `tolerated` is the pattern of messages that a test provokes, `isCacheEmpty` whether
+ * it needs a browser that has loaded nothing.
+ *
+ * Tests that pass leave their page to the next test, without cookies and all else that they have set: a new page has a
+ * new process, for which the browser compiles all scripts again, and takes twice the processor time.
  */
-export const test = base.extend<{ tolerated: RegExp; watched: undefined; signedIn: Page }>({
+export const test = base.extend<
+  { tolerated: RegExp; isCacheEmpty: boolean; watched: undefined; signedIn: Page },
+  { kept: Kept }
+>({
   tolerated: [/(?!)/, { option: true }],
+  isCacheEmpty: [false, { option: true }],
+  kept: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from the pattern.
+    async ({}, use) => {
+      const kept: Kept = { note: () => undefined, isChanged: false };
+      await use(kept);
+      await kept.page?.context().close();
+    },
+    { scope: "worker" },
+  ],
+  context: async ({ browser, kept, isCacheEmpty }, use, testInfo) => {
+    if (isCacheEmpty) {
+      await kept.page?.context().close();
+      kept.page = undefined;
+    }
+    kept.page ??= await openPage(await browser.newContext(), kept);
+    kept.isChanged = false;
+    const { page } = kept;
+    await use(page.context());
+    const isUsable = testInfo.status === testInfo.expectedStatus && !kept.isChanged && !page.isClosed();
+    if (isUsable && (await isReset(page))) return;
+    kept.page = undefined;
+    await page.context().close();
+  },
+  page: async ({ context, kept }, use) => {
+    await use(kept.page ?? (await openPage(context, kept)));
+  },
   watched: [
-    async ({ page, tolerated }, use) => {
+    async ({ page, kept, tolerated }, use) => {
       const troubles: string[] = [];
       const note = (text: string) => {
         if (!tolerated.test(text)) troubles.push(text);
       };
+      kept.note = note;
       page.on("console", (message) => message.type() === "error" && note(message.text()));
       page.on("pageerror", (error) => note(`${error.name}: ${error.message}`));
-      await page.exposeFunction("noteViolation", note);
-      await page.addInitScript(() => {
-        document.addEventListener("securitypolicyviolation", (event) => {
-          const { noteViolation } = window as unknown as { noteViolation: (text: string) => void };
-          noteViolation(`CSP ${event.violatedDirective}: ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
-        });
-      });
       if (LATE_MS > 0) {
         await page.context().route("**/dashboard/api/**", async (route) => {
           await new Promise((resolve) => setTimeout(resolve, Math.random() * LATE_MS));
@@ -140,6 +239,7 @@ export const test = base.extend<{ tolerated: RegExp; watched: undefined; signedI
         });
       }
       await use(undefined);
+      kept.note = () => undefined;
       expect(troubles).toEqual([]);
     },
     { auto: true },
