@@ -23,7 +23,10 @@ from tests.peers.zone_control import zone_control
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
-SPECS = sorted(file.name for file in (WEB / "tests").glob("*.spec.ts"))
+SPECS = [
+    file.name for file in sorted((WEB / "tests").glob("*.spec.ts"), key=lambda file: (-file.stat().st_size, file.name))
+]
+"""The files, and first the longest, which take most time: no process is to begin one while the others end."""
 LIMIT_SECONDS = 1_200
 SETTINGS: dict[str, dict[str, Any]] = {
     "attacks.spec.ts": {"outbound_allow": (ip_network("127.0.0.0/8"),)},
