@@ -173,8 +173,10 @@ async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
             if request is not None:
                 request.is_unknown()
             raise
-        if request is not None and caller is not ANONYMOUS:
-            request.belongs_to(caller.project_id or caller.account_id)
+        owner = caller.project_id or caller.account_id
+        if request is not None and owner is not None:
+            # By its number, because the hash and the comparisons of a UUID are functions in Python.
+            request.belongs_to(owner.int)
         _check_caller(operation, caller)
         if caller.kind == "secret_key" and "anonymous" in operation.accepts:
             origin = _visitor_origin(connection.headers, origin)

@@ -112,6 +112,8 @@ class ScheduledRequest:
             await self._app(scope, self._receive_body, self._send_part)
         finally:
             self._scheduler.end(self)
+            # Otherwise the request would refer to itself, and be freed only by the cyclic garbage collector.
+            del scope["postern_request"], self._receive, self._send
 
     @property
     def has_arrived(self) -> bool:
