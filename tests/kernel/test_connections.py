@@ -17,6 +17,7 @@ import uvicorn
 from prometheus_client import generate_latest
 
 from postern.cli.processes import uvicorn_config
+from postern.kernel.http import scheduling
 from postern.kernel.http.connections import ConnectionLimits
 from postern.kernel.http.middleware import ReadOnlyTask
 from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
@@ -24,6 +25,8 @@ from tests.conftest import PASSWORD
 from tests.peers.ports import listening_socket
 
 LONG_SECONDS = 60
+PIPELINED = 400
+"""Requests in one write: more than could be refused within one another."""
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: postern\r\n\r\n"
 SMALL_LIMITS = {
     "header_limit": 4_096,
@@ -466,6 +469,25 @@ async def test_requests_of_others_are_served_while_one_project_uses_all_its_plac
         assert (await head_of(peers[2])).startswith(b"HTTP/1.1 200")
 
 
+async def test_many_pipelined_requests_are_refused_one_after_the_other(
+    start_server, new_project, database_url, monkeypatch
+):
+    """Within one another, they would exceed the depth of Python's stack, and end what looks after all connections."""
+    async with start_server(**LONG_WAITS, concurrent_requests=1, queue_wait=timedelta(seconds=0.5)) as server:
+        [busy, tenant], peer = await known_tenants(server, new_project, 2), await server.connect()
+        scheduler = server.limits.scheduler
+        async with held_requests(server, [busy], [1], database_url):
+            await eventually(lambda: scheduler._running == 1)
+            await peer.send(request_of(tenant) * PIPELINED)
+            await eventually(lambda: sum(len(flow.waiting) for flow in scheduler._turns) == 1)
+            monkeypatch.setattr(scheduling, "MAX_WAITING", 0)
+            for _ in range(PIPELINED):
+                assert (await head_of(peer)).startswith(b"HTTP/1.1 503")
+        await eventually(lambda: scheduler._running == 0)
+        await peer.send(request_of(tenant, ""))
+        assert (await head_of(peer)).startswith(b"HTTP/1.1 200")
+
+
 async def test_a_client_that_leaves_while_its_request_waits_frees_its_place(start_server, new_project, database_url):
     async with start_server(**LONG_WAITS, concurrent_requests=1) as server:
         tenants = await known_tenants(server, new_project, 2)
@@ -508,7 +530,7 @@ async def test_an_idle_connection_of_the_client_with_most_of_them_makes_room(sta
         assert (await head_of(peers[0])).startswith(b"HTTP/1.1 200")
         for peer in (*peers, new):
             peer.writer.close()
-        await eventually(lambda: not server.limits.connections)
+        await eventually(lambda: not server.limits.connections and not server.limits.evicted)
         assert not server.limits.by_owner
 
 

@@ -137,6 +137,46 @@ async def test_a_request_that_waits_for_another_server_does_not_count():
     assert len(requests.executed) == 3
 
 
+async def test_paused_requests_that_go_on_together_take_no_places_of_others():
+    """A client could send the ends of many bodies at once."""
+    requests = Requests(4, 2)
+    storm = requests.submit("storm", 20)
+    for request in storm:
+        request.pause()
+        requests.scheduler._start_waiting()
+    for request in storm:
+        request.resume()
+    assert len(requests.executed) == 20
+    requests.submit("quiet", 3)
+    assert requests.executed[20:] == ["quiet0", "quiet1"]
+    requests.end(*storm)
+    assert requests.executed[22:] == []
+    assert requests.scheduler._running == 2
+
+
+async def test_a_request_that_was_paused_for_long_counts_when_it_goes_on():
+    requests = Requests(1, 1)
+    slow = requests.submit("storm", 1)[0]
+    assert slow.runs_since is not None
+    slow.pause()
+    for _ in range(3):
+        requests.scheduler.sweep(slow.runs_since + LONG_SECONDS + 1)
+    slow.resume()
+    requests.submit("storm", 1)
+    assert requests.executed == ["storm0"]
+    requests.end(slow)
+    assert requests.executed == ["storm0", "storm0"]
+
+
+async def test_a_project_whose_requests_have_left_does_not_end_a_round():
+    requests = Requests(1, 1)
+    first, left = requests.submit("first", 1)[0], requests.submit("left", 1)[0]
+    requests.submit("quiet", 1)
+    requests.scheduler.cancel(left)
+    requests.end(first)
+    assert requests.executed == ["first0", "quiet0"]
+
+
 async def test_long_requests_do_not_keep_the_others_from_being_executed():
     requests = Requests(1, 1)
     slow, other = requests.submit("storm", 1)[0], requests.submit("quiet", 1)[0]

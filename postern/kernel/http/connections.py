@@ -8,6 +8,7 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import Generator, Hashable
 from contextlib import contextmanager
+from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum, auto
@@ -102,6 +103,8 @@ class ConnectionLimits:
     by_owner: dict[Hashable, ClientConnections] = field(default_factory=dict[Hashable, ClientConnections])
     refused: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
     """Refused connections that are not closed yet; they are not among `connections`."""
+    evicted: "set[LimitedProtocol]" = field(default_factory=set["LimitedProtocol"])
+    """Connections that were closed to make room for others, until they are closed; not among `connections`."""
     is_stopping: bool = False
     """Whether each connection ends with its next response."""
     _sweeping: bool = False
@@ -212,12 +215,14 @@ class ConnectionLimits:
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
-        for connection in (*self.connections, *self.refused):
-            connection.end_if_late(now)
-        self.scheduler.sweep(now)
-        self._sweeping = bool(self.connections or self.refused)
-        if self._sweeping:
-            self._schedule_sweep(loop)
+        try:
+            for connection in (*self.connections, *self.refused, *self.evicted):
+                connection.end_if_late(now)
+            self.scheduler.sweep(now)
+        finally:
+            self._sweeping = bool(self.connections or self.refused or self.evicted)
+            if self._sweeping:
+                self._schedule_sweep(loop)
 
 
 class _ResponseTransport:
@@ -334,7 +339,9 @@ class LimitedProtocol(HttpToolsProtocol):
                 read_only_task.abandon()
         if self._request is not None:
             self.limits.scheduler.cancel(self._request)
+            self._request = None
         self.limits.refused.discard(self)
+        self.limits.evicted.discard(self)
         self._remove()
 
     def _remove(self) -> None:
@@ -449,7 +456,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        if self._phase is Phase.RESPONSE:
+        if self._phase is Phase.RESPONSE and self.cycle.response_complete:  # Otherwise the next one was pipelined.
             self._enter(Phase.IDLE)
             self._note_idle()
         super().on_response_complete()
@@ -463,9 +470,19 @@ class LimitedProtocol(HttpToolsProtocol):
         was opened just now: its client is about to send a request."""
         if self._phase is Phase.HEADER and now - self._phase_began_at < MIN_IDLE_SECONDS:
             return False
-        self._remove()
-        self.transport.close()
+        self._evict()
+        if self.transport.get_write_buffer_size():  # Its client does not read the last response.
+            self.transport.abort()
+        else:
+            self.transport.close()
         return True
+
+    def _evict(self) -> None:
+        """Stop counting the connection, which is closed to make room for another one. Until it is closed, its time is
+        limited as before."""
+        self._remove()
+        self._closing_since = self.loop.time()
+        self.limits.evicted.add(self)
 
     def pause_writing(self) -> None:
         self._paused_since = self.loop.time()
@@ -505,7 +522,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Respond with a problem to a request that is not executed. The connection stays open unless `close`."""
         if close:
             cycle.keep_alive = False
-            self._remove()
+            self._evict()
         if self.limits.is_stopping:
             cycle.keep_alive = False
         cycle.response_started = cycle.response_complete = True
@@ -513,7 +530,11 @@ class LimitedProtocol(HttpToolsProtocol):
         self.transport.write(_response(problem, keep_alive=cycle.keep_alive, is_head=is_head))
         if not cycle.keep_alive:
             self.transport.close()
-        cycle.on_response()
+        if self.pipeline:
+            # Not at once: each of many pipelined requests would be refused within the refusal of the one before.
+            self.loop.call_soon(cycle.on_response, context=Context())
+        else:
+            cycle.on_response()
 
     def end_after_response(self) -> None:
         """End the connection after the response to the request that is executed, if there is one."""
@@ -570,7 +591,9 @@ def _credential_of(headers: list[tuple[bytes, bytes]]) -> int | None:
     values = dict(headers)
     for name in CREDENTIAL_HEADERS:
         if name in values:
-            return hash(values[name])
+            # Without the scheme: one credential has one hash, however the client writes it.
+            scheme, separator, token = values[name].strip().partition(b" ")
+            return hash(token.strip() if separator and name == b"authorization" else scheme + separator + token)
     return None
 
 

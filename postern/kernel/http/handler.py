@@ -175,8 +175,9 @@ async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
             raise
         owner = caller.project_id or caller.account_id
         if request is not None and owner is not None:
-            # By its number, because the hash and the comparisons of a UUID are functions in Python.
-            request.belongs_to(owner.int)
+            # Secret keys have turns of their own: anybody may have a publishable key or a customer's token. By number,
+            # because the hash and the comparisons of a UUID are functions in Python.
+            request.belongs_to((owner.int, caller.kind == "secret_key"))
         _check_caller(operation, caller)
         if caller.kind == "secret_key" and "anonymous" in operation.accepts:
             origin = _visitor_origin(connection.headers, origin)

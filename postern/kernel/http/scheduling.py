@@ -153,7 +153,7 @@ class ScheduledRequest:
         """Count the request again, also if others have taken its place: what it has done already is not wasted."""
         self._pauses -= 1
         if not self._pauses and self.flow is not None:
-            self._scheduler.take(self.flow)
+            self._scheduler.resume(self, self.flow)
 
     def computation(self) -> AbstractAsyncContextManager[None]:
         """See `ComputationTurns.turn`."""
@@ -258,6 +258,8 @@ class RequestScheduler:
         self._max_running_of_one = min(max_running, max_running_of_one)
         self._wait_seconds = wait_seconds
         self._running = 0
+        """The sum over all flows, of each at most `max_running_of_one`: what a flow has beyond that, because it was the
+        only one or because paused requests go on, takes no place of others."""
         self._flows: dict[Hashable, Flow] = {}
         self._turns: deque[Flow] = deque()
         """Flows with waiting requests, in the order of their turns."""
@@ -313,15 +315,23 @@ class RequestScheduler:
 
     def release(self, flow: Flow) -> None:
         """Give the place of a request back, and execute the next one soon."""
+        if flow.running <= self._max_running_of_one:
+            self._running -= 1
         flow.running -= 1
-        self._running -= 1
         if self._turns:
             self._start_soon()
 
-    def take(self, flow: Flow) -> None:
-        """Take a place for a request that has given it back before."""
+    def resume(self, request: ScheduledRequest, flow: Flow) -> None:
+        """Take a place for a request that has given it back before, whether there is room or not."""
+        del self._executed[request]
+        self._executed[request] = None
+        request.runs_since = asyncio.get_running_loop().time()
+        self._take(flow)
+
+    def _take(self, flow: Flow) -> None:
         flow.running += 1
-        self._running += 1
+        if flow.running <= self._max_running_of_one:
+            self._running += 1
 
     def remember(self, request: ScheduledRequest, owner: Hashable) -> None:
         """See `ScheduledRequest.belongs_to`."""
@@ -336,8 +346,8 @@ class RequestScheduler:
         if old is not None:
             new = request.flow = self._flow(owner)
             if not request.is_paused:
-                old.running -= 1
-                new.running += 1
+                self._take(new)
+                self.release(old)
 
     def forget(self, request: ScheduledRequest) -> None:
         """See `ScheduledRequest.is_unknown`."""
@@ -364,9 +374,11 @@ class RequestScheduler:
         for request in tuple(self._executed):
             if now - (request.runs_since or now) <= LONG_SECONDS:
                 break
-            self.end(request)
+            if not request.is_paused:
+                self.end(request)
+        of_paused_requests = {id(request.flow) for request in self._executed if request.is_paused}
         for key, flow in tuple(self._flows.items()):
-            if flow.is_used or flow.running or flow.waiting:
+            if flow.is_used or flow.running or flow.waiting or id(flow) in of_paused_requests:
                 flow.is_used = False
             else:
                 del self._flows[key]
@@ -381,15 +393,15 @@ class RequestScheduler:
         return flow
 
     def _has_room(self, flow: Flow) -> bool:
-        if self._running >= self._max_running:
-            return False
-        return flow.running < self._max_running_of_one or len(self._flows) == 1
+        if len(self._flows) == 1:
+            return flow.running < self._max_running
+        return self._running < self._max_running and flow.running < self._max_running_of_one
 
     def _execute(self, request: ScheduledRequest, flow: Flow, now: float) -> None:
         request.flow = flow
         request.runs_since = now
         self._executed[request] = None
-        self.take(flow)
+        self._take(flow)
         request.start()
 
     def _start_soon(self) -> None:
@@ -405,19 +417,22 @@ class RequestScheduler:
         now = asyncio.get_running_loop().time()
         full = 0
         """Flows in a row that had no room."""
-        while self._turns and full < len(self._turns) and self._running < self._max_running:
+        while self._turns and full < len(self._turns):
             flow = self._turns.popleft()
-            self._refuse_late(flow, now)
-            if flow.waiting and self._has_room(flow):
-                full = 0
-                request, _ = flow.waiting.popitem(last=False)
-                WAITING.dec()
-                self._execute(request, flow, now)
-            else:
-                full += 1
-            flow.has_turn = bool(flow.waiting)
-            if flow.has_turn:
-                self._turns.append(flow)
+            flow.has_turn = False
+            try:
+                self._refuse_late(flow, now)
+                if flow.waiting and self._has_room(flow):
+                    full = 0
+                    request, _ = flow.waiting.popitem(last=False)
+                    WAITING.dec()
+                    self._execute(request, flow, now)
+                elif flow.waiting:
+                    full += 1
+            finally:
+                if flow.waiting and not flow.has_turn:
+                    flow.has_turn = True
+                    self._turns.append(flow)
 
     def _refuse_late(self, flow: Flow, now: float) -> None:
         while flow.waiting:
