@@ -591,9 +591,11 @@ def _credential_of(headers: list[tuple[bytes, bytes]]) -> int | None:
     values = dict(headers)
     for name in CREDENTIAL_HEADERS:
         if name in values:
-            # Without the scheme: one credential has one hash, however the client writes it.
-            scheme, separator, token = values[name].strip().partition(b" ")
-            return hash(token.strip() if separator and name == b"authorization" else scheme + separator + token)
+            value = values[name].strip()
+            if name == b"authorization":
+                # Without the scheme: one credential has one hash, however the client writes it.
+                value = value.partition(b" ")[2].strip() or value
+            return hash(value)
     return None
 
 

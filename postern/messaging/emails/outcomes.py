@@ -292,8 +292,8 @@ def _lines_of_side(side: str, data: bytes) -> list[str]:
 
 
 @lru_cache(maxsize=1_024)
-def _cached_reply_lines(data: bytes) -> list[str]:
-    return _lines_of_side("S", data)
+def _cached_reply_lines(data: bytes) -> tuple[str, ...]:
+    return tuple(_lines_of_side("S", data))
 
 
 @lru_cache(maxsize=64)
