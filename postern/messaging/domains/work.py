@@ -28,7 +28,8 @@ async def run_domain_check(world: "World", domain: StoredDomain) -> None:
     """Check the DNS records of one domain, store the result, and rotate or replace its keys if that is due. Also delete
     its expired DMARC data.
 
-    Records an event if the status changed. Changes nothing if the domain was deleted or a later attempt has begun.
+    Records an event if the status changed. Changes nothing if the domain was deleted, a later attempt has begun, or the
+    result of another check was stored meanwhile.
     """
     result = await check_domain(world, domain)
     now = world.clock()
@@ -38,6 +39,8 @@ async def run_domain_check(world: "World", domain: StoredDomain) -> None:
         current = await store.lock_domain(tx, project_id=domain.project_id, id=domain.id)
         if current is None or current.attempt != domain.attempt:
             return  # The domain was deleted, or a later attempt has begun.
+        if current.last_checked_at != domain.last_checked_at:
+            return  # What this check has looked up may be older than the stored result, which scheduled the next one.
         row, event = await record_check(tx, current, result, now)
         await dmarc_store.delete_expired(
             tx,

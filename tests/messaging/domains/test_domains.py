@@ -10,7 +10,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 
+from postern.messaging.domains import store
 from postern.messaging.domains.sending import sending_domain, sending_domains, signers
+from postern.messaging.domains.work import run_domain_check
 from postern.protocols.mail.blocklists import ZONES
 from postern.protocols.mail.dkim import key_record, key_record_error, sign
 
@@ -213,6 +215,23 @@ async def test_a_key_missing_for_three_days_degrades_the_domain_until_it_is_back
     recovered = (await project.client.get(f"/domains/{domain['id']}")).json()
     assert (recovered["status"], recovered["failingSince"]) == ("VERIFIED", None)
     assert await event_types(project) == ["domain.created", "domain.verified", "domain.degraded", "domain.verified"]
+
+
+async def test_a_slow_check_does_not_replace_the_result_of_a_newer_one(project, zone, clock, run_due_work, world):
+    domain = await add_verified_domain(project, zone)
+    clock.move(HOUR)
+    async with world.db.transaction() as tx:
+        as_claimed = await store.lock_domain(tx, project_id=UUID(project.id), id=UUID(domain["id"]))
+    zone.remove(by_purpose(domain)["DKIM"]["name"])
+    verified = (await project.client.post(f"/domains/{domain['id']}/verify")).json()
+    assert not verified["dkimVerified"]
+    publish(zone, domain)
+    clock.move(MINUTE)
+    await run_domain_check(world, as_claimed)
+    assert (await project.client.get(f"/domains/{domain['id']}")).json() == verified
+    clock.move(HOUR)
+    await run_due_work()
+    assert (await project.client.get(f"/domains/{domain['id']}")).json()["dkimVerified"], "the next check is due"
 
 
 async def test_one_successful_check_resets_the_missing_time(project, zone, clock, run_due_work):
