@@ -39,6 +39,11 @@ RETURNING = "has a subquery or a function that is not IMMUTABLE in RETURNING"
 VALUES = "has a subquery in the VALUES of an INSERT"
 
 
+def changed_before(table: str) -> str:
+    """The message for a table that a statement changes in a step of its own, before it reads it."""
+    return f"reads {table} after it has changed it"
+
+
 def unfiltered(table: str) -> str:
     """The message for a table whose project is not fixed by a parameter where Citus looks for it."""
     return f"does not name the project of {table}"
@@ -159,7 +164,29 @@ class Statement:
             inner = {id(node) for node in walk(query) if node["node"] == "QUERY"}
             if any(place[0] in inner and not self._is_filtered(place) for place, _, _ in self.tables):
                 self.forms.add(RECURSIVE)
+        self._read_after_change()
         return self.forms
+
+    def _read_after_change(self) -> None:
+        """If a common table expression inserts rows, Citus runs each of them as a statement of its own, one after the
+        other: those behind it, and the query around them, do not read what was there before, as on one PostgreSQL."""
+        steps = list(_steps(self.tree))
+        if not any(query["commandType"] == str(INSERT) for step in steps[:-1] for query in step):
+            return
+        changed: set[str] = set()
+        for step in steps:
+            for query in step:
+                conflict = query["onConflict"] if isinstance(query["onConflict"], dict) else {}
+                own = {query["resultRelation"], conflict.get("exclRelIndex")}
+                for number, entry in enumerate(items(query["rtable"]), 1):
+                    if entry["rtekind"] == "0" and entry["relid"] in changed and str(number) not in own:
+                        self.forms.add(changed_before(self.catalog.tables[entry["relid"]][0]))
+            targets = {
+                items(query["rtable"])[int(query["resultRelation"]) - 1]["relid"]
+                for query in step
+                if query["commandType"] != str(SELECT)
+            }
+            changed |= targets & self.catalog.tables.keys()
 
     def _is_filtered(self, place: Place) -> bool:
         return self._root(place) == self._root(PARAMETER) or place in self.listed
@@ -182,15 +209,7 @@ class Statement:
         query["ctes"] = MappingProxyType(inlined)
         for cte in items(query["cteList"]):
             inner = cte["ctequery"]
-            is_inlined = (
-                cte["cterefcount"] == "1"
-                and cte["ctematerialized"] != "1"
-                and inner["commandType"] == "1"
-                and not items(inner["rowMarks"])
-                and query["commandType"] == "1"
-                and cte["cterecursive"] == "false"
-            )
-            if is_inlined:
+            if is_inlined(cte, query):
                 inlined[cte["ctename"]] = (inner, queries)
             else:
                 inlined.pop(cte["ctename"], None)
@@ -350,6 +369,34 @@ class Statement:
         return self._function(node) in ("s", "v") and any(
             inner["node"] == "VAR" for inner in walk(node, into_queries=False)
         )
+
+
+def _steps(query: Node) -> Iterator[list[Node]]:
+    """The queries of a statement that Citus runs together, in its order, if it divides the statement."""
+    inlined = {cte["ctename"]: cte["ctequery"] for cte in items(query["cteList"]) if is_inlined(cte, query)}
+    separate = [cte["ctequery"] for cte in items(query["cteList"]) if cte["ctename"] not in inlined]
+    steps = [step for cte in separate for step in _steps(cte)]
+    outside_ctes = [value for part, value in query.items() if part != "cteList"]
+    steps.append([query, *(node for node in walk(outside_ctes) if node["node"] == "QUERY")])
+    for step in steps:
+        for node in step:  # It grows by the queries that take the place of a name in it.
+            for entry in items(node["rtable"]):
+                if entry["rtekind"] == str(CTE) and entry["ctename"] in inlined:
+                    step += [inner for inner in walk(inlined.pop(entry["ctename"])) if inner["node"] == "QUERY"]
+    yield from steps
+
+
+def is_inlined(cte: Node, query: Node) -> bool:
+    """Whether PostgreSQL puts a common table expression of a query in place of its name."""
+    inner = cte["ctequery"]
+    return (
+        cte["cterefcount"] == "1"
+        and cte["ctematerialized"] != "1"
+        and inner["commandType"] == str(SELECT)
+        and not items(inner["rowMarks"])
+        and query["commandType"] == str(SELECT)
+        and cte["cterecursive"] == "false"
+    )
 
 
 def items(value: Any) -> list[Node]:

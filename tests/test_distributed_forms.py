@@ -68,6 +68,11 @@ ALL_PROJECTS = {
 }
 """Statements about all projects, or whose project is not known before: Citus runs them on all servers. It accepts their
 forms; that is tested on a real one."""
+SAME_AFTER_CHANGE = {
+    "messaging.emails.store.check_before_sending": "reads `due_at` of sends that it does not change",
+    "security.session_store.insert_session": "reads the organizations of earlier sessions, which it does not change",
+}
+"""Statements that read the same whether or not they have changed the table before: Citus divides them into steps."""
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +108,17 @@ def test_no_statement_has_a_form_that_citus_refuses(catalog):
         if statement.text.split()[0] != "copy"
     }
     forms = {name.removeprefix("postern."): refused(catalog, text) for name, text in texts.items()}
-    new = {name: sorted(kinds) for name, kinds in forms.items() if kinds and name not in ALL_PROJECTS}
+    new = {
+        name: sorted(kinds)
+        for name, kinds in forms.items()
+        if kinds and name not in ALL_PROJECTS and name not in SAME_AFTER_CHANGE
+    }
     assert new == {}
     assert [name for name in ALL_PROJECTS if not forms[name]] == [], "take them from ALL_PROJECTS"
     others = {name for name in ALL_PROJECTS for kind in forms[name] if not kind.startswith(UNFILTERED)}
     assert others == set(), "they only may concern all projects"
+    others = {name for name in SAME_AFTER_CHANGE for kind in forms[name] if not kind.startswith(CHANGED)}
+    assert others == set(), "they only may read what they have changed"
 
 
 def test_due_work_has_no_form_that_citus_refuses(catalog):
@@ -143,7 +154,10 @@ def test_sessions_with_what_they_contain_have_no_refused_form(catalog, statement
         may_activate=policy.may_activate,
         first_organization=policy.first_organization,
     )
-    assert refused(catalog, text) == set()
+    forms = refused(catalog, text)
+    if statement.name.removeprefix("postern.") in SAME_AFTER_CHANGE:
+        forms = {form for form in forms if not form.startswith(CHANGED)}
+    assert forms == set()
 
 
 RULES = Rules(
@@ -188,9 +202,11 @@ def test_conditions_have_no_refused_form(catalog, name):
 
 
 UNFILTERED = distributed_forms.unfiltered("")
+CHANGED = distributed_forms.changed_before("").split(" ")[0]
 CTID = distributed_forms.CTID
 LOCKS = distributed_forms.LOCKS
 CASE = distributed_forms.CASE
+RATES_CHANGED = distributed_forms.changed_before("mail_rates")
 SENDS = distributed_forms.unfiltered("sends")
 CONTACTS = distributed_forms.unfiltered("contacts")
 REFUSED = {
@@ -245,6 +261,15 @@ REFUSED = {
         update sends set reason = 'a' where project_id = %(p)s and reason = (select max(reason) from
         sends)
     """: {SENDS},
+    """
+        with stored as (insert into mail_rates (project_id, name, next_at) values (%(p)s, 'a', now()))
+        select count(*) from mail_rates where project_id = %(p)s
+    """: {RATES_CHANGED},
+    """
+        with before as (select count(*) as rates from mail_rates where project_id = %(p)s), changed as (update
+        mail_rates set next_at = now() where project_id = %(p)s returning name), stored as (insert into contents
+        (project_id, id) values (%(p)s, %(i)s)) select rates from before, changed
+    """: {RATES_CHANGED},
 }
 ACCEPTED = [
     "select * from sends where project_id = %(p)s and created_at > now() - interval '1 day' for update",
@@ -283,6 +308,14 @@ ACCEPTED = [
     """
         insert into sends (project_id, id) select project_id, id from unnest(%(p)s::uuid[],
         %(i)s::uuid[]) as v (project_id, id) on conflict do nothing
+    """,
+    """
+        with before as materialized (select count(*) as rates from mail_rates where project_id = %(p)s), stored as
+        (insert into mail_rates (project_id, name, next_at) values (%(p)s, 'a', now())) select rates from before
+    """,
+    """
+        with changed as (update mail_rates set next_at = now() where project_id = %(p)s returning name)
+        select (select count(*) from mail_rates where project_id = %(p)s) from changed
     """,
 ]
 

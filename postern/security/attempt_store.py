@@ -21,7 +21,11 @@ class AttemptCount(Record):
 # Count an attempt from `ip_address`, a network (empty: all networks), and return the new counts.
 # The count starts again at 1 once the window or the lock has ended; it does not grow during a lock.
 @statement("""
-    /*distributed with counted as ( */
+    /*distributed with all_networks as materialized (
+        select failures from sign_in_attempts total
+        where total.project_id = %(project_id)s and total.identifier = %(identifier)s and total.ip_address = ''
+          and total.since + %(window)s::interval > %(now)s
+    ), counted as ( */
     insert into sign_in_attempts as counts (project_id, id, identifier, ip_address, failures, since, due_at)
     values (%(project_id)s, %(id)s, %(identifier)s, %(ip_address)s, 1, %(now)s,
             %(now)s::timestamptz + %(retention)s::interval)
@@ -40,9 +44,10 @@ class AttemptCount(Record):
         due_at = excluded.due_at
     returning counts.failures, counts.locked_until
     /*distributed ) select counted.failures, counted.locked_until */, coalesce((
-        select total.failures from sign_in_attempts total
+        /*single*/select total.failures from sign_in_attempts total
         where total.project_id = %(project_id)s and total.identifier = %(identifier)s and total.ip_address = ''
-          and total.since + %(window)s::interval > %(now)s), 0) as failures_all_networks
+          and total.since + %(window)s::interval > %(now)s/*end*/ /*distributed select failures from all_networks */
+    ), 0) as failures_all_networks
     /*distributed from counted */
 """)
 async def count_attempt(

@@ -188,7 +188,10 @@ async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: U
 # many steps the organization's version of the entitlements must advance: one for the change, and one more if the
 # replaced override had expired: the version also counts expired overrides, and the replaced one is gone.
 @statement("""
-    with stored as (
+    with replaced as materialized (
+        select count(*) filter (where expires_at <= %(now)s)::int as expired from entitlement_overrides
+        where project_id = %(project_id)s and organization_id = %(organization_id)s and feature_id = %(feature_id)s
+    ), stored as (
         insert into entitlement_overrides (project_id, id, organization_id, feature_id, enabled, max_amount, reason,
                                            expires_at, created_at, updated_at, due_at)
         values (%(project_id)s, %(id)s, %(organization_id)s, %(feature_id)s, %(enabled)s, %(limit)s, %(reason)s,
@@ -197,9 +200,7 @@ async def unassign_plan(tx: Transaction, *, project_id: UUID, organization_id: U
         set enabled = excluded.enabled, max_amount = excluded.max_amount, reason = excluded.reason,
             expires_at = excluded.expires_at, updated_at = excluded.updated_at, due_at = excluded.due_at, attempt = 0
     )
-    select 1 + (select count(*) from entitlement_overrides replaced
-                   where replaced.project_id = %(project_id)s and replaced.organization_id = %(organization_id)s
-                     and replaced.feature_id = %(feature_id)s and replaced.expires_at <= %(now)s)::int as steps
+    select 1 + expired as steps from replaced
 """)
 async def set_override(
     tx: Transaction,

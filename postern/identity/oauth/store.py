@@ -185,8 +185,9 @@ async def delete_client(tx: Transaction, *, project_id: UUID, id: UUID) -> None:
 
 
 @statement("""
-    select consent.client_id, client.name as client_name, client.first_party, consent.scopes, consent.resource_scopes,
-           consent.created_at, consent.updated_at
+    select consent.client_id, client.name as client_name, client.first_party,
+           array(select distinct scope from unnest(consent.scopes) as scope order by scope) as scopes,
+           consent.resource_scopes, consent.created_at, consent.updated_at
     from oauth_consents consent
     join oauth_clients client on client.project_id = consent.project_id and client.id = consent.client_id
     where consent.project_id = %(project_id)s and consent.customer_id = %(customer_id)s
@@ -210,10 +211,8 @@ async def consent(db: Queries, *, project_id: UUID, customer_id: UUID, client_id
     values (%(project_id)s, %(customer_id)s, %(client_id)s, %(scopes)s, %(resource_scopes)s, %(now)s, %(now)s)
     on conflict (project_id, customer_id, client_id) do update set updated_at = excluded.updated_at,
         resource_scopes = current.resource_scopes || excluded.resource_scopes,
-        scopes = /*single*/array(
-            select distinct scope from unnest(current.scopes || excluded.scopes) as both_lists (scope) order by scope
-        )/*end*/ /*distributed case when current.scopes @> excluded.scopes then current.scopes
-                                else current.scopes || excluded.scopes end */
+        scopes = case when current.scopes @> excluded.scopes then current.scopes
+                      else current.scopes || excluded.scopes end
 """)
 async def add_consent(
     tx: Transaction,

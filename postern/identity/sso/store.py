@@ -505,15 +505,13 @@ async def delete_expired_sign_ons(db: Queries, *, project_id: UUID, ids: list[UU
 # Traces: the recorded checks of sign-ons, tests and logouts.
 
 
-# Insert a trace, and delete the oldest traces of the connection, so that `max_traces` remain. The subquery does not see
-# the inserted row.
+# Insert a trace, and delete the oldest traces of the connection, so that `max_traces` remain.
 @statement("""
-    with inserted as (insert into sso_traces {row})
-    delete from sso_traces
-    where project_id = %(project_id)s and id in (
+    with surplus as materialized (
         select id from sso_traces where project_id = %(project_id)s and connection_id = %(connection_id)s
         order by id desc offset %(max_traces)s - 1
-    )
+    ), inserted as (insert into sso_traces {row})
+    delete from sso_traces where project_id = %(project_id)s and id in (select id from surplus)
 """)
 async def insert_trace(db: Queries, trace: SsoTrace, *, project_id: UUID, due_at: Moment, max_traces: int) -> None: ...
 
