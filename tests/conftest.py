@@ -254,6 +254,16 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     assert data_errors(url) == [], "Declare the data of these events in postern/platform/events/payloads.py."
 
 
+@pytest.fixture
+def one_server(database_url: str) -> None:
+    """Skip a test about the plans of one PostgreSQL, or about batches that are divided by project on a Citus."""
+    import psycopg
+
+    with psycopg.connect(database_url) as connection:
+        if connection.execute("select from pg_extension where extname = 'citus'").fetchone() is not None:
+            pytest.skip("concerns only a database on one server")
+
+
 @pytest.fixture(scope="session")
 def moto() -> Iterator[MotoServer]:
     """Amazon SES for this process; tests begin with `reset`."""

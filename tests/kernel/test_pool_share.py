@@ -148,6 +148,7 @@ async def test_connections_that_the_server_has_closed_are_not_used(database_url)
             await asyncio.sleep(0.01)
         async with other.connection() as connection:
             # With a timeout, it returns when the backend has ended.
-            await connection.execute("select pg_terminate_backend(pid, 60000) from unnest(%s) as pid", (list(before),))
+            end = "select pg_terminate_backend(pid, 60000) from unnest(%s::int[]) as pid"
+            await connection.execute(end, (list(before),))
         after = await use_all(db)
     assert not before & after

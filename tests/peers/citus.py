@@ -134,7 +134,7 @@ def citus(workers: int = 2) -> Iterator[Citus]:
                 "trust",
                 "-E",
                 "UTF8",
-                "--locale=C",
+                "--locale=C.UTF-8",
                 "-N",
             ],
             cwd=folder,

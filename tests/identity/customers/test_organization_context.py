@@ -577,6 +577,7 @@ LARGE_TABLES = {
 }
 
 
+@pytest.mark.usefixtures("one_server")
 async def test_a_refresh_reads_the_context_with_indexes_in_one_statement(project, world):
     """Renewals of concurrent requests stay one statement, and read only the rows of their sessions."""
     await declare(project, *(f"area{number}:read" for number in range(40)))
@@ -607,6 +608,7 @@ async def test_a_refresh_reads_the_context_with_indexes_in_one_statement(project
         assert not [scan for scan in scans if scan[0] in LARGE_TABLES and scan[1] == "Seq Scan"]
 
 
+@pytest.mark.usefixtures("one_server")
 async def test_tokens_are_looked_up_by_primary_keys(project, world, sign_in, directory):
     """Also with the plan for unknown parameters, which PostgreSQL uses after some executions."""
     person = await sign_in(await directory.customer())

@@ -18,6 +18,7 @@ from postern.identity.customers.signing_keys import signing_key
 from tests.conftest import Client
 from tests.identity.customers.conftest import GOOD, new_address
 from tests.identity.customers.test_second_factor import with_totp
+from tests.lock_waits import until_lock_waits
 from tests.workers import in_another_process
 
 
@@ -693,21 +694,9 @@ async def test_toctou_on_ban_a_ban_during_a_refresh_wins(auth, project, world):
     async with world.db.connection() as connection, connection.transaction():
         await connection.execute("update sessions set revoked_at = now() where customer_id = %s", [customer])
         refreshing = asyncio.create_task(auth.post("/token/refresh", {"refreshToken": sign_up["refreshToken"]}))
-        await in_another_process(wait_for_lock_contention(world))
+        await in_another_process(until_lock_waits(world.db.url))
     assert (await refreshing).status_code == 401
     assert (await auth.as_(sign_up["accessToken"]).get("/me")).status_code == 401
-
-
-async def wait_for_lock_contention(world):
-    """Return when a statement of this database waits for a lock."""
-    query = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-    for _ in range(6_000):
-        async with world.db.connection() as connection:
-            (waiting,) = await (await connection.execute(query)).fetchone()
-        if waiting:
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("no statement waits for a lock")
 
 
 async def test_batched_session_checks_do_not_mix_up_sessions(auth, project):

@@ -1,13 +1,12 @@
 """A directory that provisions users of an organization with a verified domain."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import httpx
-import psycopg
 import pytest
 
 from postern.world import World
@@ -15,6 +14,7 @@ from tests.conftest import Client, Tenant
 from tests.identity.customers.conftest import auth
 from tests.identity.organizations.conftest import Directory as Organizations
 from tests.identity.organizations.conftest import directory as organizations
+from tests.lock_waits import until_lock_waits
 
 __all__ = ["auth", "organizations"]
 
@@ -123,17 +123,9 @@ async def connect(organizations: Organizations, organization: dict[str, Any], do
 
 
 @pytest.fixture
-async def lock_waits(world: World) -> AsyncIterator[Callable[[int], Awaitable[None]]]:
-    """A function that waits until this many connections of the database wait for a lock."""
-    query = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-    async with await psycopg.AsyncConnection.connect(world.db.url, autocommit=True) as connection:
-
-        async def wait(expected: int) -> None:
-            async with asyncio.timeout(60):
-                while await (await connection.execute(query)).fetchone() != (expected,):
-                    await asyncio.sleep(0.01)
-
-        yield wait
+async def lock_waits(world: World) -> Callable[[int], Awaitable[None]]:
+    """A function that waits until this many statements of the database wait for a lock."""
+    return partial(until_lock_waits, world.db.url)
 
 
 @pytest.fixture

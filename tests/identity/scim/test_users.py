@@ -424,10 +424,12 @@ async def test_a_change_waits_for_an_erasure_without_a_deadlock(acme, world, loc
     user = await acme.user("ada")
     customer = await acme.customer(acme.address("ada"))
     async with await psycopg.AsyncConnection.connect(world.db.url) as erasure:
-        await erasure.execute("select from customers where id = %s for update", (customer["id"],))
+        query = "select from customers where project_id = %s and id = %s for update"
+        await erasure.execute(query, (acme.organizations.project.id, customer["id"]))
         change = asyncio.create_task(acme.scim.put(f"/Users/{user['id']}", user | {"title": "Countess"}))
         await lock_waits(1)
-        await erasure.execute("delete from directory_users where id = %s", (user["id"],))
+        query = "delete from directory_users where project_id = %s and id = %s"
+        await erasure.execute(query, (acme.organizations.project.id, user["id"]))
         await erasure.commit()
         assert (await change).status_code == 404
 

@@ -30,7 +30,9 @@ async def counts(world):
             if exists and exists[0]:
                 row = await (await connection.execute(f"select count(*) from {table}")).fetchone()
                 numbers[table] = row[0]
-        attributes = await (await connection.execute("select id, attributes, updated_at from contacts")).fetchall()
+        attributes = await (
+            await connection.execute("select id, attributes, updated_at from contacts order by id")
+        ).fetchall()
     assert len(numbers) >= 4, numbers
     return numbers, attributes
 

@@ -62,6 +62,7 @@ async def waiting_runs(create_automation, project, world):
     return automation
 
 
+@pytest.mark.usefixtures("one_server")
 async def test_finding_due_runs_reads_one_row_per_project(waiting_runs, project, world, clock):
     async with world.db.connection() as connection:
         query = "select count(distinct project_id) from automation_runs where due_at is not null"
@@ -77,6 +78,7 @@ async def test_finding_due_runs_reads_one_row_per_project(waiting_runs, project,
         assert explained.rows_read == 0
 
 
+@pytest.mark.usefixtures("one_server")
 async def test_an_event_reads_only_the_runs_of_its_contact(waiting_runs, project, world, clock):
     (wake_runs,) = [
         statement.text for statement in STATEMENTS if statement.name == "postern.messaging.automations.store.wake_runs"

@@ -92,6 +92,7 @@ class ReadRows(Queries):
             self._count(inner)
 
 
+@pytest.mark.usefixtures("one_server")
 async def test_statements_of_a_new_project_read_only_the_rows_of_their_messages(new_project, world):
     known, new = [UUID((await new_project()).id) for _ in range(2)]
     audience_ids = {known: new_id(), new: new_id()}
@@ -183,6 +184,7 @@ def sent(send, now):
     return outcomes.FinishedAttempt(send=send, send_outcome=send_outcome, outcome=outcome)
 
 
+@pytest.mark.usefixtures("one_server")
 async def test_statements_for_batches_are_planned_once_for_all_batches(project, world, database_url):
     """Their estimated cost does not depend on the number of projects, so PostgreSQL keeps a plan.
 

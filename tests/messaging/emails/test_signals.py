@@ -17,6 +17,7 @@ from postern.messaging.emails.signals import (
     SignalResult,
     apply_signals,
 )
+from tests.lock_waits import until_lock_waits
 from tests.messaging.emails.test_relay import MAIL, entry, sender, sink
 
 __all__ = ["sender", "sink"]
@@ -294,10 +295,7 @@ async def test_soft_bounces_are_counted_in_the_order_of_the_addresses(sender, wo
         await blocker.execute(lock, [sender.id, addresses[0]])
         signals = [signal_of(sender, sent, "BOUNCED", world, **soft) for sent in sends]
         applying = asyncio.create_task(apply_signals(world, signals))
-        waiting = "select 1 from pg_locks where not granted and locktype in ('transactionid', 'tuple')"
-        async with asyncio.timeout(60):
-            while not await (await observer.execute(waiting)).fetchone():
-                await asyncio.sleep(0.01)
+        await until_lock_waits(database_url)
         assert (await observer.execute(f"{lock} nowait", [sender.id, addresses[1]])).rowcount == 1
         await blocker.rollback()
         assert await applying == [APPLIED, APPLIED]

@@ -613,7 +613,7 @@ async def test_nothing_is_acknowledged_before_the_commit(project, domain, port, 
 
 
 async def test_messages_that_arrive_together_are_stored_together(
-    project, domain, port, clock, new_project, zone, monkeypatch
+    project, domain, port, clock, new_project, zone, world, monkeypatch
 ):
     """Some are for two projects, some arrive twice at once, some cannot be stored: each has its own result."""
     other = await new_project()
@@ -642,7 +642,7 @@ async def test_messages_that_arrive_together_are_stored_together(
         deliveries += [deliver(port, once, content, threads=threads) for content in unlucky]
         replies = await asyncio.gather(*deliveries)
     assert [code for _, code in replies] == [250] * 13 + [451] * 2
-    assert max(batch_sizes) > 1
+    assert max(batch_sizes) > 1 or world.db.is_distributed
     subjects = sorted(entry["subject"] for entry in await listed(project, "?limit=50"))
     assert subjects == sorted([*map(str, range(10)), "0"])
     assert sorted(entry["subject"] for entry in await listed(other, "?limit=50")) == sorted(map(str, range(10)))
