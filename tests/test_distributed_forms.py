@@ -354,6 +354,12 @@ def test_every_table_is_placed(catalog):
     assert not placed.coordinator & catalog.distributed.keys()
 
 
+def test_distributed_tables_have_a_primary_key(catalog):
+    """Otherwise Citus cannot copy a shard to another server while rows are changed."""
+    rows = catalog.connection.execute("select indrelid::regclass::text from pg_index where indisprimary").fetchall()
+    assert catalog.distributed.keys() - {table for (table,) in rows} == set()
+
+
 def test_unique_indexes_contain_the_project(catalog):
     rows = catalog.connection.execute("""
         select indexrelid::regclass::text, indrelid::regclass::text,

@@ -534,7 +534,8 @@ async def stored(world, project, address: str) -> tuple[str, bool, bool]:
     async with world.db.connection() as connection:
         rows = await connection.execute(
             "select s.status, coalesce((b.body ->> 'redacted')::bool, false), b.sealed is not null"
-            " from sends s join send_bodies b on b.send_id = s.id where s.project_id = %s and s.recipient = %s",
+            " from sends s join send_bodies b on (b.project_id, b.send_id) = (s.project_id, s.id)"
+            " where s.project_id = %s and s.recipient = %s",
             [project.id, address],
         )
         (row,) = await rows.fetchall()

@@ -4,9 +4,13 @@ import asyncio
 import os
 import re
 import shutil
+import subprocess
+import sys
 import threading
+import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
@@ -17,6 +21,7 @@ import psycopg
 import pytest
 from psycopg.errors import InternalError_
 
+from postern.cli import EXIT_CANNOT_RUN
 from postern.cli.placement import placement, unfinished_distribution
 from postern.kernel.database.distribution import Distribution
 from postern.kernel.database.migrations import migrate, migrations_folder
@@ -208,6 +213,7 @@ def test_citus_accepts_every_statement(cluster, with_nulls):
     [
         ('duplicate key value violates unique constraint "a_1"', psycopg.errors.UniqueViolation),
         ("failure on connection marked as essential: 127.0.0.1:5433", psycopg.OperationalError),
+        ("could not find valid entry for shard 102105", psycopg.OperationalError),
         ("cannot do it", type(None)),
     ],
 )
@@ -290,6 +296,87 @@ async def run_main_flows(server: WholeServer, cluster: Citus, sink: Sink) -> Non
             assert asyncio.get_running_loop().time() < ends, answer.text
             await asyncio.sleep(0.2)
         assert answer.json()["status"] == "SENT"
+
+
+def test_a_large_project_moves_to_a_server_of_its_own_while_it_is_used(cluster, tmp_path):
+    environment = os.environ | {"DATABASE_URL": cluster.url, "POSTERN_DATA": str(tmp_path)}
+    insert = """
+        insert into contacts (project_id, id, email, email_key, created_at, updated_at)
+        select %s, id, id || '@example.com', id || '@example.com', now(), now()
+        from (select gen_random_uuid()) as new (id)
+    """
+    inserted, stopped = 0, threading.Event()
+    with psycopg.connect(cluster.url, autocommit=True) as connection:
+        (project,) = connection.execute("select project_id from contacts order by 1 limit 1").fetchone()
+        of_project = "select count(*) from contacts where project_id = %s"
+        (before,) = connection.execute(of_project, [project]).fetchone()
+
+        def write() -> None:
+            nonlocal inserted
+            with psycopg.connect(cluster.url, autocommit=True) as writer:
+                while not stopped.is_set():
+                    try:
+                        writer.execute(insert, [project])
+                    except InternalError_ as error:
+                        if not isinstance(_error_of_server(error), psycopg.OperationalError):
+                            raise  # Otherwise a request would get 503, and be repeated.
+                    else:
+                        inserted += 1
+
+        distribution = Distribution(connection, placement())
+        present = distribution.shards_of(project)
+        assert not present.is_alone
+        (target,) = {f"127.0.0.1:{worker.port}" for worker in cluster.workers} - {present.address}
+        (beside,) = connection.execute(SHARDS_ON, [target]).fetchone()
+        words = ["distribute", "isolate", str(project), target]
+        with ThreadPoolExecutor(1) as threads:
+            writing = threads.submit(write)
+            try:
+                # It is killed once. Citus finishes or undoes the step, and another run goes on.
+                killed = subprocess.Popen([sys.executable, "-m", "postern", *words], env=environment)
+                while not connection.execute(IS_DIVIDING).rowcount and not distribution.shards_of(project).is_alone:
+                    time.sleep(0.05)
+                killed.kill()
+                killed.wait()
+                while (moved := run_command(*words, environment=environment)).returncode:
+                    assert "Another `postern distribute` is running" in moved.stderr
+            finally:
+                stopped.set()
+            writing.result()
+        ended = f"The project {project} has shards of its own, on {target}.\n"
+        assert moved.stdout == ended
+        shards = distribution.shards_of(project)
+        assert (shards.is_alone, shards.address) == (True, target)
+        # The shards of other projects that were copied with those of this one are back.
+        (beside_then,) = connection.execute(SHARDS_ON, [target]).fetchone()
+        assert beside_then == beside + 1
+        assert inserted > 0
+        assert connection.execute(of_project, [project]).fetchone() == (before + inserted,)
+        # The triggers of the new shards count as those of the old ones.
+        assert connection.execute(COUNTED).fetchone() == connection.execute(RECOUNTED).fetchone()
+        connection.execute("delete from contacts where project_id = %s and email like '%%-%%-%%-%%'", [project])
+        assert connection.execute(COUNTED).fetchone() == connection.execute(RECOUNTED).fetchone()
+        beside_others = "select id from projects where id <> %s order by 1 limit 1"
+        (other,) = connection.execute(beside_others, [project]).fetchone()
+        place_of_other = distribution.shards_of(other).address
+        assert unfinished_distribution(connection) == ""
+    assert postern(cluster.url, tmp_path, *words) == ended
+    for refused, reason in (
+        ((str(uuid.uuid4()), target), "There is no project"),
+        ((str(project), "elsewhere:5432"), "Citus knows no active server elsewhere:5432"),
+        ((str(other), place_of_other), "or use --block-writes"),
+    ):
+        done = run_command("distribute", "isolate", *refused, environment=environment)
+        assert done.returncode == EXIT_CANNOT_RUN
+        assert reason in done.stderr
+
+
+IS_DIVIDING = (
+    "select from pg_stat_activity where query like '%citus_split_shard_by_split_points%' and pid <> pg_backend_pid()"
+)
+SHARDS_ON = """
+    select count(*) from citus_shards where table_name = 'contacts'::regclass and nodename || ':' || nodeport = %s
+"""
 
 
 def test_a_backup_is_restored_into_one_server(cluster, tmp_path):

@@ -49,6 +49,8 @@ SETTINGS = {
     "full_page_writes": "off",
 }
 SHARDS = 4
+PLUGINS = "output_plugin_libraries"
+"""A setting of the minor versions since August 2026. Citus needs it to copy shards while rows are written."""
 
 
 @dataclass
@@ -57,6 +59,7 @@ class Node:
 
     folder: Path
     port: int
+    settings: dict[str, str]
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     @property
@@ -66,7 +69,7 @@ class Node:
 
     def start(self) -> None:
         """Start the server, and wait until it accepts connections."""
-        options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        options = [part for name, value in self.settings.items() for part in ("-c", f"{name}={value}")]
         with (self.folder.parent / f"{self.folder.name}.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [PROGRAMS / "postgres", "-D", self.folder, "-p", str(self.port), *options],
@@ -122,7 +125,9 @@ def citus(workers: int = 2) -> Iterator[Citus]:
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         ports = [stack.enter_context(reserved_port()).getsockname()[1] for _ in range(workers + 1)]
-        nodes = [Node(folder / f"node{number}", port) for number, port in enumerate(ports)]
+        described = subprocess.run([PROGRAMS / "postgres", "--describe-config"], capture_output=True, check=True)
+        plugins = {PLUGINS: "pgoutput, citus"} if PLUGINS.encode() in described.stdout else {}
+        nodes = [Node(folder / f"node{number}", port, SETTINGS | plugins) for number, port in enumerate(ports)]
         subprocess.run(
             [
                 PROGRAMS / "initdb",

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, LiteralString, NamedTuple, cast
+from uuid import UUID
 
 import psycopg
 from psycopg.sql import SQL, Composable, Identifier
@@ -61,6 +62,8 @@ class Placement:
     """Unique indexes that lack the column by which their table is distributed, each with the definition of the one that
     takes its place."""
     tenant_column: LiteralString = "project_id"
+    tenants: LiteralString = "projects"
+    """The reference table with the tenants, by `id`."""
 
 
 class Step(NamedTuple):
@@ -86,6 +89,17 @@ class DistributedTable(NamedTuple):
     name: str
     kind: str
     octets: int
+
+
+class TenantShards(NamedTuple):
+    """The shards of all tables with the rows of one tenant, which are on one server."""
+
+    shard: int
+    """The id of the shard of one of the tables. The others are next to it, and move with it."""
+    is_alone: bool
+    """Whether they have no rows of other tenants."""
+    address: str
+    """The server, `host:port`."""
 
 
 class ShardGroup(NamedTuple):
@@ -204,6 +218,87 @@ class Distribution:
             yield Step(f"let deletions in {parent} clear references", partial(self._create_trigger, text))
         for number, description, text in self._pending():
             yield Step(description, partial(self._restore, number, text))
+
+    def has_tenant(self, tenant: UUID) -> bool:
+        """Whether there is a tenant with this id."""
+        query = SQL("select exists (select from {} where id = %s)").format(Identifier(self.placement.tenants))
+        return bool(self._value(query.as_string(self.connection), tenant))
+
+    def shards_of(self, tenant: UUID) -> TenantShards:
+        """Where the rows of a tenant are."""
+        values = {"table": self._value(FIRST_DISTRIBUTED), "tenant": tenant}
+        row = self.connection.execute(SHARDS_OF_TENANT, values).fetchone()
+        if row is None:
+            raise DistributionError("The tables are not distributed. Run `postern distribute` first.")
+        return TenantShards(*row)
+
+    def steps_to_isolate(self, tenant: UUID, address: str, *, block_writes: bool) -> Iterator[Step]:
+        """What is left to do until a tenant has shards of its own on the server `address`.
+
+        Writes to the shards wait only at the end of a step, or, with `block_writes`, during all of it. A step that is
+        interrupted leaves the shards as they were. Each step must be run before the next one is asked for. Raises
+        DistributionError if Citus knows no such server, or if it can divide the shards only with `block_writes`.
+        """
+        if not self._value(MAY_HAVE_SHARDS, address):
+            raise DistributionError(
+                f"Citus knows no active server {address} that may have shards. Add it with "
+                "`select citus_add_node('address', 5432)` on the coordinator."
+            )
+        self._execute(RETURNS)
+        mode = "block_writes" if block_writes else "force_logical"
+        table = self._value(FIRST_DISTRIBUTED)
+        present = self.shards_of(tenant)
+        if not present.is_alone and block_writes:
+            isolate = "select isolate_tenant_to_new_shard(%s::regclass, %s::uuid, 'CASCADE', shard_transfer_mode => %s)"
+            yield Step("divide the shards of the project", partial(self._transfer, isolate, table, tenant, mode))
+        elif not present.is_alone:
+            if present.address == address:
+                raise DistributionError(
+                    f"The project is on {address}, with others. Citus divides shards on the same server only while "
+                    "writes wait: name another server, or use --block-writes."
+                )
+            yield Step(
+                f"copy the shards of the project, with those of others, to {address}",
+                partial(self._divide, present, tenant, address, mode),
+            )
+        present = self.shards_of(tenant)
+        if present.address != address:
+            yield self._move(present.shard, present.address, address, mode)
+        for first, last, source in self.connection.execute("select * from distribution_returns").fetchall():
+            shard = self.connection.execute(SHARD_OF_RANGE, {"table": table, "first": first, "last": last}).fetchone()
+            if shard is not None and shard[1] != source:
+                yield self._move(shard[0], shard[1], source, mode)
+            self._execute("delete from distribution_returns where first = %s and last = %s", first, last)
+
+    def _divide(self, present: TenantShards, tenant: UUID, address: str, mode: str) -> None:
+        """Divide shards into those of the tenant and those before and behind, and note that the latter are to return.
+
+        All of them are created on another server. Those that Citus 13 creates on the same one cannot follow rows that
+        change while they are copied: they have no replica identity in the catalog of the slot's snapshot.
+        """
+        values = {"shard": present.shard, "tenant": tenant, "address": address}
+        first, last, own, node = self.connection.execute(RANGE_OF_SHARD, values).fetchone() or (0, 0, 0, 0)
+        others = [(begin, end) for begin, end in ((first, own - 1), (own + 1, last)) if begin <= end]
+        self._execute("delete from distribution_returns")
+        for begin, end in others:
+            self._execute("insert into distribution_returns values (%s, %s, %s)", begin, end, present.address)
+        points = [str(point) for point in (own - 1, own) if first <= point < last]
+        split = "select citus_split_shard_by_split_points(%s, %s::text[], %s::int[], %s)"
+        self._transfer(split, present.shard, points, [node] * (len(points) + 1), mode)
+
+    def _move(self, shard: int, source: str, target: str, mode: str) -> Step:
+        move = "select citus_move_shard_placement(%s, %s, %s, %s, %s, shard_transfer_mode => %s)"
+        values = (shard, *_host_port(source), *_host_port(target), mode)
+        return Step(f"move shards from {source} to {target}", partial(self._transfer, move, *values))
+
+    def _transfer(self, query: str, *values: object) -> None:
+        """Divide or move shards. Raises DistributionError with the reason of Citus."""
+        try:
+            self._execute(query, *values)
+        except psycopg.Error as error:
+            hint = f" {error.diag.message_hint}" if error.diag.message_hint else ""
+            reason = f"{error.diag.message_primary or error}.{hint}"
+            raise DistributionError(f"Citus cannot do that, and nothing has changed: {reason}") from error
 
     def _read_tables(self) -> None:
         self._tables = dict(self.connection.execute(DISTRIBUTED_TABLES).fetchall())
@@ -361,6 +456,17 @@ class Distribution:
         return row[0] if row else None
 
 
+def transferred_share(connection: psycopg.Connection) -> float:
+    """How much of the shards that move now is on the new server, from 0 to 1; 0 if none move."""
+    row = connection.execute(TRANSFERRED).fetchone()
+    return float(row[0]) if row else 0.0
+
+
+def _host_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
 def body_for_shards(body: str, distributed: set[str]) -> str:
     """The body of a trigger's function (PL/pgSQL) with statements that run on the shards beside that of the trigger.
 
@@ -446,6 +552,40 @@ UNKNOWN_FUNCTIONS = """
       and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
       and not exists (select from pg_catalog.pg_dist_object o where o.classid = 'pg_proc'::regclass and o.objid = p.oid)
     order by 1
+"""
+
+SHARDS_OF_TENANT = """
+    select s.shardid, d.shardminvalue = d.shardmaxvalue, s.nodename || ':' || s.nodeport
+    from pg_dist_shard d join citus_shards s using (shardid)
+    where d.shardid = get_shard_id_for_distribution_column(%(table)s::regclass, %(tenant)s::uuid)
+"""
+
+MAY_HAVE_SHARDS = """
+    select exists (select from pg_dist_node
+                   where nodename || ':' || nodeport = %s and shouldhaveshards and isactive and noderole = 'primary')
+"""
+
+RETURNS = """
+    create table if not exists distribution_returns (
+        first integer not null, last integer not null, address text not null, primary key (first, last)
+    )
+"""
+
+RANGE_OF_SHARD = """
+    select d.shardminvalue::int, d.shardmaxvalue::int, worker_hash(%(tenant)s::uuid),
+           (select nodeid from pg_dist_node where nodename || ':' || nodeport = %(address)s and noderole = 'primary')
+    from pg_dist_shard d where d.shardid = %(shard)s
+"""
+
+SHARD_OF_RANGE = """
+    select s.shardid, s.nodename || ':' || s.nodeport
+    from pg_dist_shard d join citus_shards s using (shardid)
+    where d.logicalrelid = %(table)s::regclass and d.shardminvalue::int = %(first)s and d.shardmaxvalue::int = %(last)s
+"""
+
+TRANSFERRED = """
+    select least(coalesce(sum(target_shard_size)::float8 / nullif(sum(source_shard_size), 0), 0), 1)
+    from get_rebalance_progress()
 """
 
 NODES = """

@@ -535,6 +535,8 @@ _ERRORS_OF_SERVERS: list[tuple[str, type[psycopg.Error]]] = [
     (r"invalid byte sequence|invalid input syntax|out of range|value too long", psycopg.DataError),
     (r"connection marked as essential|connection to the remote node|lost connection", psycopg.OperationalError),
     (r"terminating connection|closed the connection|the database system is", psycopg.OperationalError),
+    # A shard has moved, or was divided, after the statement was planned.
+    (r"could not find valid entry for shard", psycopg.OperationalError),
 ]
 
 
