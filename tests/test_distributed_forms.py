@@ -69,7 +69,7 @@ ALL_PROJECTS = {
 """Statements about all projects, or whose project is not known before: Citus runs them on all servers. It accepts their
 forms; that is tested on a real one."""
 SAME_AFTER_CHANGE = {
-    "messaging.emails.store.check_before_sending": "reads `due_at` of sends that it does not change",
+    "messaging.emails.store.check_interrupted": "reads `due_at` of sends that it does not change",
     "security.session_store.insert_session": "reads the organizations of earlier sessions, which it does not change",
 }
 """Statements that read the same whether or not they have changed the table before: Citus divides them into steps."""

@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.batching import isolate_errors
-from postern.kernel.database.statements import ROW_ERRORS, Jsonb, Transaction
+from postern.kernel.database.statements import FEW_ROWS, ROW_ERRORS, Jsonb, Transaction
 from postern.kernel.values import Moment, distinct_ids, new_id
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import (
@@ -122,14 +122,25 @@ class _SettledRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 
 
 async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment) -> list[store.SettledSend]:
-    return await store.settle(
+    attempt_rows = _attempt_rows(attempts)
+    settled = await store.settle(
         tx,
         project_id=distinct_ids(finished.send.project_id for finished in attempts),
         rows=Jsonb([_settled_row(finished, finished.send, finished.send_outcome, now) for finished in attempts]),
-        attempts=Jsonb(_attempt_rows(attempts)),
+        attempts=Jsonb(attempt_rows),
         allowed=SETTLING_TRANSITIONS,
         now=now,
     )
+    if tx.is_distributed:
+        changed = {row.id for row in settled}
+        logged = [row for row in attempt_rows if row.always or row.send_id in changed]
+        if len(logged) > FEW_ROWS:
+            project_ids = distinct_ids(row.project_id for row in logged)
+            await store.log_attempts(tx, project_id=project_ids, attempts=Jsonb(logged), now=now)
+        else:
+            for row in logged:
+                await store.log_attempt(tx, row, now=now)
+    return settled
 
 
 def _settled_row(finished: FinishedAttempt, send: Send, send_outcome: SendOutcome, now: Moment) -> _SettledRow:
@@ -182,29 +193,9 @@ def has_several_recipients(send: Send) -> bool:
     return len(send.to_addresses) > 1 or bool(send.cc_addresses) or bool(send.bcc_addresses)
 
 
-class _AttemptRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A row of the attempt log for `store.settle`; fields that are None are left out of its JSON."""
-
-    project_id: UUID
-    send_id: UUID
-    attempt: int
-    always: bool | None = None
-    """True for a row that is stored even if a later attempt of the send has begun."""
-    outcome: str
-    transport: str | None = None
-    host: str
-    results: list[dict[str, Any]]
-    dialogue: list[str]
-    duration_ms: int
-    provider_id: str | None = None
-    signatures: str | None = None
-    links_base: str | None = None
-    unsubscribe_domain: str | None = None
-
-
-def _attempt_rows(attempts: list[FinishedAttempt]) -> list[_AttemptRow]:
+def _attempt_rows(attempts: list[FinishedAttempt]) -> list[store.AttemptRow]:
     """The rows of the attempt log: the attempts that were made, and earlier ones that were never settled."""
-    rows: dict[tuple[int, int], _AttemptRow] = {}
+    rows: dict[tuple[int, int], store.AttemptRow] = {}
     for finished in attempts:
         send = finished.send
         if finished.outcome is not None and finished.send_outcome.counts_as_try:
@@ -215,7 +206,7 @@ def _attempt_rows(attempts: list[FinishedAttempt]) -> list[_AttemptRow]:
     return list(rows.values())
 
 
-def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> _AttemptRow:
+def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> store.AttemptRow:
     kinds = {type(result) for result in outcome.results}
     outcome_name = "AMBIGUOUS" if outcome.ambiguous else "DEFERRED" if Deferred in kinds else "REJECTED"
     if not outcome.ambiguous and Deferred not in kinds and Accepted in kinds:
@@ -241,7 +232,7 @@ def _attempt_row(finished: FinishedAttempt, outcome: DeliveryOutcome) -> _Attemp
         for address, reason in finished.suppressed
     ]
     parts = finished.transmitted
-    return _AttemptRow(
+    return store.AttemptRow(
         project_id=finished.send.project_id,
         send_id=finished.send.id,
         attempt=finished.send.attempt,
@@ -313,9 +304,9 @@ def _joined_chunks(chunks: tuple[tuple[str, bytes], ...]) -> list[tuple[str, byt
     return joined
 
 
-def _unsettled_row(finished: FinishedAttempt, attempt: int) -> _AttemptRow:
+def _unsettled_row(finished: FinishedAttempt, attempt: int) -> store.AttemptRow:
     """The row of an earlier attempt that was never settled."""
-    return _AttemptRow(
+    return store.AttemptRow(
         project_id=finished.send.project_id,
         send_id=finished.send.id,
         attempt=attempt,

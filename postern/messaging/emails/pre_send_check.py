@@ -313,15 +313,15 @@ async def check_sends(world: "World", turns: list[SendTurn]) -> dict[int, bool]:
     now = world.clock()
     may_go: dict[int, bool] = {}
     for group in groups_of(turns, attrgetter("send.project_id")) if world.db.is_distributed else [turns]:
-        rows = await store.check_before_sending(
-            world.db,
-            project_id=distinct_ids(turn.send.project_id for turn in group),
-            rows=Jsonb([turn.row() for turn in group]),
-            lost_reply=REPLY_LOST,
-            now=now,
-            until=now + timedelta(seconds=MAX_FRESH_SECONDS),
-        )
-        may_go |= {row.id.int: row.may_go for row in rows}
+        project_ids = distinct_ids(turn.send.project_id for turn in group)
+        rows, until = Jsonb([turn.row() for turn in group]), now + timedelta(seconds=MAX_FRESH_SECONDS)
+        if all(turn.send.handed_over is None for turn in group):
+            states = await store.check_before_sending(world.db, project_id=project_ids, rows=rows, until=until)
+        else:
+            states = await store.check_interrupted(
+                world.db, project_id=project_ids, rows=rows, lost_reply=REPLY_LOST, now=now, until=until
+            )
+        may_go |= {state.id.int: state.may_go for state in states}
     return may_go
 
 

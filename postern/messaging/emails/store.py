@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, LiteralString
 from uuid import UUID
 
+import msgspec
 from psycopg.sql import Composable
 
 from postern.kernel.database.statements import Jsonb, Queries, Transaction, moment_text, statement, streamed_statement
@@ -122,6 +123,26 @@ class InsertedSend(Record):
     """The suppressed ones among `suppressible`, each with the reason; None without any."""
 
 
+class AttemptRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A row of the attempt log for `settle`; fields that are None are left out of its JSON."""
+
+    project_id: UUID
+    send_id: UUID
+    attempt: int
+    always: bool | None = None
+    """True for a row that is stored even if a later attempt of the send has begun."""
+    outcome: str
+    transport: str | None = None
+    host: str
+    results: list[dict[str, Any]]
+    dialogue: list[str]
+    duration_ms: int
+    provider_id: str | None = None
+    signatures: str | None = None
+    links_base: str | None = None
+    unsubscribe_domain: str | None = None
+
+
 INSERTED_FIELDS = (
     *("project_id", "id", "status", "test", "message_id", "subject", "sender", "recipient", "to_addresses"),
     *("cc_addresses", "bcc_addresses", "domain_id", "tags", "due_at", "attempt", "scheduled_at"),
@@ -171,6 +192,40 @@ INSERTED_FIELDS = (
     select id, contact_id, suppressed from v
 """)
 async def insert_sends(tx: Transaction, *, project_id: list[UUID], rows: Jsonb) -> list[InsertedSend]: ...
+
+
+# Look up what `insert_sends` looks up, for the rows of one project.
+@statement("""
+    select v.id,
+        (select c.id from contacts c where c.project_id = %(project_id)s and c.email_key = v.recipient_key)
+            as contact_id,
+        (select jsonb_object_agg(p.address, p.reason) from suppressions p
+         where p.project_id = %(project_id)s and p.address = any (v.suppressible)) as suppressed
+    from jsonb_to_recordset(%(rows)s) as v (id uuid, recipient_key text, suppressible text[])
+""")
+async def facts_of_recipients(tx: Transaction, *, project_id: UUID, rows: Jsonb) -> list[InsertedSend]: ...
+
+
+# Insert one send as `insert_sends` does.
+@statement(
+    """
+    insert into sends (project_id, id, status, lane, test, message_id, subject, sender, recipient, to_addresses,
+                       cc_addresses, bcc_addresses, domain_id, contact_id, tags, due_at, attempt, tries, handed_over,
+                       scheduled_at, expires_at, created_at, updated_at, dated_at)
+    values (%(project_id)s, %(id)s, %(status)s, 0, %(test)s, %(message_id)s, %(subject)s, %(sender)s, %(recipient)s,
+            %(to_addresses)s, %(cc_addresses)s, %(bcc_addresses)s, %(domain_id)s, %(contact_id)s, %(tags)s, %(due_at)s,
+            %(attempt)s, 0, nullif(%(attempt)s, 0), %(scheduled_at)s, %(expires_at)s, %(created_at)s, %(created_at)s,
+            case when %(attempt)s > 0 then %(created_at)s::timestamptz end)
+""",
+    partial=True,
+)
+async def insert_send(tx: Transaction, send: Send) -> None: ...
+
+
+@statement("""
+    insert into send_search (project_id, send_id, search_text) values (%(project_id)s, %(send_id)s, %(search_text)s)
+""")
+async def insert_search(tx: Transaction, *, project_id: UUID, send_id: UUID, search_text: str) -> None: ...
 
 
 # Insert the large body of a send. In `insert_sends`, PostgreSQL would write it to a file and read it several times.
@@ -497,9 +552,11 @@ async def release_postponed(
 # suppression list, where the reason UNSUBSCRIBE counts only if `skip_unsubscribed` is set. They are in the SELECT list,
 # so that no query plan joins whole tables for the few hundred rows.
 # `mark`: mark the send as "transmission begun, reply unknown" if it may be transmitted. `unsettled_attempt`: the number
-# of an earlier attempt that was marked, but whose reply was not stored; it is recorded as AMBIGUOUS with the text
-# `lost_reply`. `array(select …)`: see `settle`.
-@statement("""
+# of an earlier attempt that was marked, but whose reply was not stored; `check_interrupted` records it as AMBIGUOUS
+# with the text `lost_reply`. Few sends have one, and with an INSERT Citus divides the statement into steps (decision
+# 0171).
+# `array(select …)`: see `settle`.
+_CHECK: LiteralString = """
     with requested as materialized (
         select * from jsonb_to_recordset(%(rows)s) as v (
             project_id uuid, id uuid, attempt int, content_id uuid, contact_id uuid, addresses text[],
@@ -529,7 +586,9 @@ async def release_postponed(
               and v.mark and v.may_go
               /*distributed and s.project_id = any (%(project_id)s) */
         returning s.project_id, s.id, v.unsettled_attempt
-    ), recorded as (
+    )
+"""
+_RECORD: LiteralString = """    , recorded as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
                                    finished_at)
         select project_id, id, unsettled_attempt, 'AMBIGUOUS', '', '[]', array[%(lost_reply)s::text], 0,
@@ -537,14 +596,24 @@ async def release_postponed(
         from marked where unsettled_attempt is not null
         on conflict do nothing
     )
-    select id, true as may_go from marked
+"""
+_STATES: LiteralString = """    select id, true as may_go from marked
     union all
     select v.id, v.may_go from checked as v
     join sends s on (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
     where not (v.mark and v.may_go) and s.due_at > %(until)s
         /*distributed and s.project_id = any (%(project_id)s) */
-""")
+"""
+
+
+@statement(_CHECK + _STATES)
 async def check_before_sending(
+    db: Queries, *, project_id: list[UUID], rows: Jsonb, until: datetime
+) -> list[PreSendState]: ...
+
+
+@statement(_CHECK + _RECORD + _STATES)
+async def check_interrupted(
     db: Queries, *, project_id: list[UUID], rows: Jsonb, lost_reply: str, now: Moment, until: datetime
 ) -> list[PreSendState]: ...
 
@@ -590,7 +659,8 @@ async def count_skipped(
 # Store the state of sends after an attempt; returns the sends whose attempt is still the latest. Others do not change.
 # `allowed`: the transitions `FROM TO` that are applied; with any other transition, the send keeps its status.
 # `attempts`: rows of the attempt log. A row of a send that does not change is left out, unless it is `always` stored;
-# rows that are stored already do not change.
+# rows that are stored already do not change. In a distributed database, the caller stores them by `log_attempts`: with
+# an INSERT Citus would divide the statement into steps (decision 0171).
 # MATERIALIZED keeps the condition on the project away from `sends`, see decision 0106. `array(select …)` hides the
 # number of projects from the planner: otherwise a plan for these values would seem cheaper than one for all values, and
 # it would plan the statement for each batch.
@@ -619,7 +689,7 @@ async def count_skipped(
         from v where (s.project_id, s.id, s.attempt) = (v.project_id, v.id, v.attempt)
             /*distributed and s.project_id = any (%(project_id)s) */
         returning s.id, s.status
-    ), logged as (
+    )/*single*/, logged as (
         insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
                                    finished_at, signatures, links_base, unsubscribe_domain, transport, provider_id)
         select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures,
@@ -631,12 +701,41 @@ async def count_skipped(
         where project_id = any (array(select unnest(%(project_id)s::uuid[])))
           and (always or send_id in (select id from settled))
         on conflict do nothing
-    )
+    )/*end*/
     select id, status from settled
 """)
 async def settle(
     tx: Transaction, *, project_id: list[UUID], rows: Jsonb, attempts: Jsonb, allowed: list[str], now: Moment
 ) -> list[SettledSend]: ...
+
+
+# Store rows of the attempt log as `settle` does.
+@statement("""
+    insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms,
+                               finished_at, signatures, links_base, unsubscribe_domain, transport, provider_id)
+    select project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, %(now)s, signatures,
+           links_base, unsubscribe_domain, transport, provider_id
+    from jsonb_to_recordset(%(attempts)s) as v (
+        project_id uuid, send_id uuid, attempt int, outcome text, host text, results jsonb, dialogue text[],
+        duration_ms int, signatures text, links_base text, unsubscribe_domain text, transport text, provider_id text)
+    where project_id = any (%(project_id)s)
+    on conflict do nothing
+""")
+async def log_attempts(tx: Transaction, *, project_id: list[UUID], attempts: Jsonb, now: Moment) -> None: ...
+
+
+@statement(
+    """
+    insert into send_attempts (project_id, send_id, attempt, outcome, host, results, dialogue, duration_ms, finished_at,
+                               signatures, links_base, unsubscribe_domain, transport, provider_id)
+    values (%(project_id)s, %(send_id)s, %(attempt)s, %(outcome)s, %(host)s, %(results)s, %(dialogue)s, %(duration_ms)s,
+            %(now)s, %(signatures)s, %(links_base)s, %(unsubscribe_domain)s, %(transport)s, %(provider_id)s)
+    on conflict do nothing
+""",
+    partial=True,
+)
+async def log_attempt(tx: Transaction, attempt: AttemptRow, *, now: Moment) -> None:
+    """Store one row as `log_attempts` does."""
 
 
 # Store the state of sends that reports have changed. The caller has locked their rows. `begins_attempt` ends the lease

@@ -17,7 +17,7 @@ from uuid import UUID
 import msgspec
 
 from postern.kernel.batching import isolate_errors
-from postern.kernel.database.statements import ROW_ERRORS, Jsonb, Transaction
+from postern.kernel.database.statements import FEW_ROWS, ROW_ERRORS, Jsonb, Transaction
 from postern.kernel.http.call import Call
 from postern.kernel.http.idempotency import digest_of, read_key
 from postern.kernel.http.problems import Invalid, ProblemError
@@ -625,6 +625,8 @@ def _stored_body(body: SendBody, sealed: bytes | None) -> SendBody:
 
 async def _insert(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, store.InsertedSend]:
     """Insert new sends, and return them by their ids."""
+    if tx.is_distributed and len(new_sends) <= FEW_ROWS:
+        return await _insert_few(tx, new_sends)
     large = [new_send for new_send in new_sends if _octets_of(new_send.body) > LARGE_OCTETS]
     apart = {new_send.send.id for new_send in large}
     rows = [
@@ -632,13 +634,10 @@ async def _insert(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, store
         | {
             "body": None if send.id in apart else _stored_body(body, sealed),
             "sealed": b64encode(sealed).decode() if sealed is not None and send.id not in apart else None,
-            "recipient_key": parsed_address_key(address_of(send.recipient)),
-            "suppressible": [recipient.lower() for recipient in recipients_of(send)] if deliver_now else None,
             "search_text": search_text(send),
         }
-        for send, body, sealed, deliver_now in (
-            (new_send.send, new_send.body, new_send.sealed, new_send.deliver_now) for new_send in new_sends
-        )
+        | _looked_up(new)
+        for new, send, body, sealed in ((new, new.send, new.body, new.sealed) for new in new_sends)
     ]
     project_ids = sorted({new_send.send.project_id for new_send in new_sends})
     inserted = await store.insert_sends(tx, project_id=project_ids, rows=Jsonb(rows))
@@ -648,6 +647,29 @@ async def _insert(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, store
             tx, project_id=one.send.project_id, send_id=one.send.id, body=body, sealed=one.sealed
         )
     return {row.id: row for row in inserted}
+
+
+async def _insert_few(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, store.InsertedSend]:
+    """Insert new sends of one project row by row: on a Citus, that takes a fraction of the time of `insert_sends`."""
+    rows = [_looked_up(new) | {"id": new.send.id} for new in new_sends]
+    facts = await store.facts_of_recipients(tx, project_id=new_sends[0].send.project_id, rows=Jsonb(rows))
+    inserted = {row.id: row for row in facts}
+    for new in new_sends:
+        send, sealed = new.send, new.sealed
+        await store.insert_send(tx, msgspec.structs.replace(send, contact_id=inserted[send.id].contact_id))
+        body = Jsonb(_stored_body(new.body, sealed))
+        await store.insert_large_body(tx, project_id=send.project_id, send_id=send.id, body=body, sealed=sealed)
+        await store.insert_search(tx, project_id=send.project_id, send_id=send.id, search_text=search_text(send))
+    return inserted
+
+
+def _looked_up(new: NewSend) -> dict[str, object]:
+    """What is looked up when a send is inserted: the contact of its recipient, and suppressed recipients."""
+    send = new.send
+    return {
+        "recipient_key": parsed_address_key(address_of(send.recipient)),
+        "suppressible": [recipient.lower() for recipient in recipients_of(send)] if new.deliver_now else None,
+    }
 
 
 def with_secrets(world: "World", new: NewSend, secrets: list[str]) -> NewSend:

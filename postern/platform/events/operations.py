@@ -10,7 +10,7 @@ import msgspec
 from psycopg.sql import SQL
 
 from postern.kernel.batching import groups_of
-from postern.kernel.database.statements import Jsonb, Queries, Transaction
+from postern.kernel.database.statements import FEW_ROWS, Jsonb, Queries, Transaction
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import get
 from postern.kernel.http.pagination import Cursor, Feed, ListLimit, newest_first
@@ -143,15 +143,17 @@ async def record_all(tx: Transaction, events: list[EventRow]) -> bool:
     if tx.is_distributed and len({event.project_id for event in events}) > 1:
         groups = groups_of(events, attrgetter("project_id"))
         return any([await record_all(tx, group) for group in groups])
-    rows = [msgspec.structs.asdict(event) for event in events]
     types = {event.type for event in events}
     reactions = [reaction for reaction in tx.hooks.reactions if any(map(reaction.reacts_to, types))]
-    conditions = await store.insert_events(
-        tx,
-        project_id=sorted({event.project_id for event in events}),
-        rows=Jsonb(rows),
-        conditions=SQL(", ".join([reaction.condition for reaction in reactions])),
-    )
+    project_ids = sorted({event.project_id for event in events})
+    texts = SQL(", ".join([reaction.condition for reaction in reactions]))
+    if tx.is_distributed and len(events) <= FEW_ROWS:
+        for event in events:
+            await store.insert_event(tx, event)
+        conditions = await store.conditions_that_hold(tx, project_id=project_ids, conditions=texts) if reactions else []
+    else:
+        rows = [msgspec.structs.asdict(event) for event in events]
+        conditions = await store.insert_events(tx, project_id=project_ids, rows=Jsonb(rows), conditions=texts)
     for reaction, holds in zip(reactions, conditions, strict=True):
         if holds:
             await reaction.react(tx, [event for event in events if reaction.reacts_to(event.type)])

@@ -29,6 +29,18 @@ async def insert_events(
 ) -> list[bool]: ...
 
 
+@statement("insert into events {row}")
+async def insert_event(tx: Transaction, event: EventRow) -> None: ...
+
+
+# The value of each of the `conditions`, as of `insert_events`.
+@statement("""
+    select condition.holds from unnest(array[{conditions}]::boolean[]) with ordinality as condition (holds, position)
+    where %(project_id)s::uuid[] is not null order by condition.position
+""")
+async def conditions_that_hold(tx: Transaction, *, project_id: list[UUID], conditions: Composable) -> list[bool]: ...
+
+
 @statement("""
     select project_id, id, type, subject_id, actor_type, actor_id, actor_label, data, occurred_at, test from events
     where project_id = %(project_id)s and subject_id = %(subject_id)s

@@ -194,10 +194,13 @@ async def test_statements_for_batches_are_planned_once_for_all_batches(project, 
     async with open_database(database_url, size=1) as db, db.transaction() as tx:
         for _ in range(8):
             await store.settle(tx, **values, attempts=Jsonb([]), allowed=[])
-            await store.check_before_sending(tx, **values, lost_reply="", until=world.clock())
+            await store.check_interrupted(tx, **values, lost_reply="", until=world.clock())
+            await store.check_before_sending(
+                tx, project_id=values["project_id"], rows=values["rows"], until=world.clock()
+            )
         async with tx.connection() as connection:
-            for parameters in ("unsettled_attempt int", "retries_since timestamptz, outcomes jsonb"):
+            for parameters, count in (("unsettled_attempt int", 2), ("retries_since timestamptz, outcomes jsonb", 1)):
                 cursor = await connection.execute(
                     "select generic_plans > 0 from pg_prepared_statements where strpos(statement, %s) > 0", [parameters]
                 )
-                assert await cursor.fetchall() == [(True,)], parameters
+                assert await cursor.fetchall() == [(True,)] * count, parameters
