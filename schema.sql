@@ -229,6 +229,17 @@ begin
     return null;
 end $$;
 
+CREATE FUNCTION public.delete_content_object() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update content_objects as o
+    set state = 'DELETED', attempt = o.attempt + 1,
+        due_at = case when o.state = 'STORED' then now() else now() + interval '15 minutes' end
+    where (o.project_id, o.id) = (old.project_id, old.send_id) and o.state <> 'DELETED';
+    return null;
+end $$;
+
 CREATE FUNCTION public.end_runs_of_deleted_contact() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -869,6 +880,21 @@ CREATE TABLE public.contacts (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     CONSTRAINT contacts_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text))
+);
+
+CREATE TABLE public.content_objects (
+    project_id uuid NOT NULL,
+    id uuid NOT NULL,
+    state text DEFAULT 'WAITING'::text NOT NULL,
+    due_at timestamp with time zone,
+    attempt integer DEFAULT 0 NOT NULL,
+    CONSTRAINT content_objects_state_check CHECK ((state = ANY (ARRAY['WAITING'::text, 'STORED'::text, 'DELETED'::text])))
+);
+
+CREATE TABLE public.content_state (
+    id smallint NOT NULL,
+    scanned_until timestamp with time zone,
+    marked_at timestamp with time zone
 );
 
 CREATE TABLE public.contents (
@@ -1861,7 +1887,8 @@ CREATE TABLE public.send_bodies (
     project_id uuid NOT NULL,
     send_id uuid NOT NULL,
     body jsonb NOT NULL,
-    sealed bytea
+    sealed bytea,
+    object_octets integer
 );
 
 CREATE TABLE public.send_counters (
@@ -2568,6 +2595,12 @@ ALTER TABLE ONLY public.contact_rollups
 ALTER TABLE ONLY public.contacts
     ADD CONSTRAINT contacts_pkey PRIMARY KEY (project_id, id);
 
+ALTER TABLE ONLY public.content_objects
+    ADD CONSTRAINT content_objects_pkey PRIMARY KEY (project_id, id);
+
+ALTER TABLE ONLY public.content_state
+    ADD CONSTRAINT content_state_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.contents
     ADD CONSTRAINT contents_pkey PRIMARY KEY (project_id, id);
 
@@ -3054,6 +3087,8 @@ CREATE INDEX contacts_search ON public.contacts USING gin (project_id, email_key
 
 CREATE INDEX contacts_unsubscribed ON public.contacts USING btree (project_id, id) WHERE unsubscribed;
 
+CREATE INDEX content_objects_due ON public.content_objects USING btree (project_id, due_at) WHERE (due_at IS NOT NULL);
+
 CREATE INDEX customer_identities_customer ON public.customer_identities USING btree (project_id, customer_id);
 
 CREATE INDEX customer_identity_requests_newest ON public.customer_identity_requests USING btree (project_id, status, id);
@@ -3379,6 +3414,8 @@ CREATE TRIGGER contacts_rolled_up_changed AFTER UPDATE ON public.contacts REFERE
 CREATE TRIGGER contacts_rolled_up_gone AFTER DELETE ON public.contacts REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
 
 CREATE TRIGGER contacts_rolled_up_new AFTER INSERT ON public.contacts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
+
+CREATE TRIGGER content_deleted AFTER DELETE ON public.send_bodies FOR EACH ROW WHEN (((old.object_octets IS NOT NULL) OR (pg_column_size(old.body) >= 8192))) EXECUTE FUNCTION public.delete_content_object();
 
 CREATE TRIGGER count_deleted AFTER DELETE ON public.inbound_messages REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.count_deleted_inbound_messages();
 

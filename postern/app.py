@@ -128,6 +128,7 @@ from postern.messaging.certificates import work as certificate_work
 from postern.messaging.domains import dmarc_reports, pages_domains, senders
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains import work as domain_work
+from postern.messaging.emails import contents as contents_of_emails
 from postern.messaging.emails import (
     domain_limits,
     logs,
@@ -244,7 +245,7 @@ COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
 WORK: list[Work[Any]] = [
     *security_work.WORK,
     *(mailer.MAILS, deletion.DELETIONS, billing_work.BILLING, *domain_work.WORK, *webhook_work.WORK),
-    *(*audience_work.WORK, *email_work.SENDS, site_operations.SITE_TASKS, *domain_limits.DOMAIN_LIMITS),
+    *(*audience_work.WORK, *email_work.WORK, site_operations.SITE_TASKS, *domain_limits.DOMAIN_LIMITS),
     *(*tls_reports.WORK, *unattributed.WORK, *certificate_work.WORK, *campaign_work.WORK, *inbound_work.WORK),
     *(customer_mailer.MAILS, *automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
     *oauth_work.WORK,
@@ -323,6 +324,7 @@ HOOKS = Hooks(
     quota_left=billing.quota_of_plan,
     deliver_account_mail=system_mail.deliver_system_mail,
     close_account=billing.close_account,
+    exported_rows={"send_bodies": contents_of_emails.exported_contents},
     migrate_customer=migration.migrate_customer,
     is_invited=invitations.is_invited,
     sso_entry_of_address=sso_endpoints.sso_entry_of_address,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from postern.identity.customers.sign_in import MigrateCustomer
     from postern.messaging.emails.transports import ReceivesMailFor
     from postern.platform.accounts.deletion import CloseAccount
+    from postern.platform.accounts.export import CompleteRows
     from postern.platform.accounts.mailer import DeliverAccountMail
     from postern.platform.events.operations import Reaction
     from postern.platform.projects.operations import ClaimPagesDomain
@@ -54,6 +55,8 @@ class Hooks:
     quota_left: "FindQuotaLeft"
     deliver_account_mail: "DeliverAccountMail"
     close_account: "CloseAccount"
+    exported_rows: "Mapping[str, CompleteRows]"
+    """Functions that complete the rows of an export, keyed by the table. Most tables need none."""
     migrate_customer: "MigrateCustomer"
     is_invited: "IsInvited"
     sso_entry_of_address: "SsoEntryOfAddress"

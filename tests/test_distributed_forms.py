@@ -44,6 +44,8 @@ ALL_PROJECTS = {
     "messaging.domains.store.has_tracking_record": "a host name that must have one meaning",
     "messaging.certificates.store.served_pages_domains": "the host names that each process has in memory",
     "messaging.domains.store.verified_domain_of_any_project": "the domain of a report, in whatever project",
+    "messaging.emails.content_store.insert_objects": "large contents, every ten minutes",
+    "messaging.emails.content_store.oldest_content": "once, when contents are moved for the first time",
     "messaging.emails.site_store.delete_old_counts": "like delete_expired_keys",
     "messaging.emails.site_store.delete_unused_project_sites": "like delete_expired_keys",
     "messaging.emails.site_store.delete_unused_sites": "like delete_expired_keys",

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from postern.kernel.config import SettingInvalid, Settings, misspelled_variables
+from postern.kernel.object_store import S3
 from postern.kernel.values import is_loopback
 from postern.messaging.certificates.authority import authority_tls
 from postern.messaging.certificates.names import public_host
@@ -48,6 +49,13 @@ def check_settings(settings: Settings) -> None:
     if settings.archive and not (find_spec("duckdb") and find_spec("obstore")):
         raise SettingInvalid(
             "POSTERN_ARCHIVE needs the Python packages duckdb and obstore. Install them with Postern: "
+            "pip install 'postern-server[archive]'"
+        )
+    if settings.content_store and settings.content_store.rstrip("/") == (settings.archive or "").rstrip("/"):
+        raise SettingInvalid("POSTERN_CONTENT_STORE and POSTERN_ARCHIVE must be different places.")
+    if (settings.content_store or "").startswith(S3) and not find_spec("obstore"):
+        raise SettingInvalid(
+            "POSTERN_CONTENT_STORE=s3://… needs the Python package obstore. Install it with Postern: "
             "pip install 'postern-server[archive]'"
         )
     if settings.billing == "stripe" and find_spec("stripe") is None:

@@ -1,7 +1,7 @@
 """`postern doctor relay`: check each step of sending through the relay, without sending a message.
 
-The commands for the other transports and for certificates are in `doctor_direct.py`, `doctor_ses.py` and
-`certificates.py`.
+The commands for the other transports, for certificates and for contents are in `doctor_direct.py`, `doctor_ses.py`,
+`certificates.py` and `doctor_contents.py`.
 """
 
 import asyncio
@@ -56,6 +56,7 @@ class CheckResult:
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     from postern.cli.certificates import check_certificates
+    from postern.cli.doctor_contents import check_contents
     from postern.cli.doctor_direct import check_direct
     from postern.cli.doctor_ses import check_ses
 
@@ -64,6 +65,7 @@ def register(app: typer.Typer) -> None:
     group.command("direct")(check_direct)
     group.command("ses")(check_ses)
     group.command("certificates")(check_certificates)
+    group.command("contents")(check_contents)
     app.add_typer(group, name="doctor")
 
 

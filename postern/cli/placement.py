@@ -28,6 +28,7 @@ def placement() -> "Placement":
                 "billing_events",
                 "certificate_orders",
                 "certificates",
+                "content_state",
                 "deletions",
                 "instance",
                 "migration_progress",

@@ -54,6 +54,7 @@ from postern.messaging.certificates.names import public_host
 from postern.messaging.certificates.pages_domains import PagesDomains
 from postern.messaging.certificates.serving import ServedCertificates
 from postern.messaging.certificates.work import plan_certificates
+from postern.messaging.emails.contents import find_contents
 from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired, delete_expired_log
 from postern.messaging.inbound.retention import delete_expired_inbound
 from postern.messaging.tracking.retention import delete_expired_hits
@@ -333,7 +334,8 @@ async def _send_heartbeats(world: World) -> None:
 
 
 async def _clean_up(world: World) -> None:
-    """Delete expired rows, merge statistics and delete stale sign-ups, every RETENTION_EVERY, until cancelled."""
+    """Delete expired rows and stale sign-ups, merge statistics and find large contents, every RETENTION_EVERY, until
+    cancelled."""
     while True:
         try:
             await delete_expired(world)
@@ -342,6 +344,7 @@ async def _clean_up(world: World) -> None:
             await delete_expired_events(world)
             await delete_expired_inbound(world)
             await merge_sums(world)
+            await find_contents(world)
             await delete_stale_sign_ups(world)
             await delete_complete_rates(world.db, limit=COMPLETE_RATES_DELETED)
         except (OperationalError, PoolTimeout) as error:

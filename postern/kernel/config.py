@@ -67,6 +67,8 @@ SIMILARITY = 0.85
 """From which similarity on (difflib's ratio) a variable counts as a misspelled setting."""
 DATABASE_URLS = ("database_url", "database_pooler_url", "database_replica_url")
 """Settings with a connection string. Their variables do not begin with `POSTERN_`."""
+WEB_URLS = ("base_url", "stripe_api", "ses_endpoint", "archive_endpoint", "content_store_endpoint", "acme_directory")
+"""Settings with an HTTP or HTTPS URL."""
 SECRET_SETTINGS = (
     "secret",
     *DATABASE_URLS,
@@ -116,6 +118,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Where projects may archive records before they are deleted: a folder, or `s3://bucket/prefix`."""
     archive_endpoint: str | None = None
     """The URL of the object store of `archive`; default: that of Amazon S3 in the region `AWS_REGION`."""
+    content_store: str | None = None
+    """Where large contents of sent e-mails are moved: a folder, or `s3://bucket/prefix`; without it, they stay in the
+    database."""
+    content_store_endpoint: str | None = None
+    """The URL of the object store of `content_store`; default: that of Amazon S3 in the region `AWS_REGION`."""
     free_space: int = 200
     """Megabytes that must be free on the data folder's disk; with less, /readyz reports not ready."""
     transport: str = "capture"
@@ -430,11 +437,11 @@ def _read(name: str, text: str) -> Any:
         return _rates(text, MAX_RATES[name])
     if name in CHOICES and text not in CHOICES[name]:
         raise ValueError(f"expected one of {', '.join(CHOICES[name])}")
-    if name in ("base_url", "stripe_api", "ses_endpoint", "archive_endpoint", "acme_directory"):
+    if name in WEB_URLS:
         return _web_url(text)
     if name == "breached_passwords" and not re.match(r"https?://[^/\s]+(/\S*)?$", text):
         raise ValueError("expected the URL of a range API, like https://api.pwnedpasswords.com/range")
-    if name == "archive" and not re.fullmatch(r"/.*|s3://[^/\s]+(/\S*)?", text):
+    if name in ("archive", "content_store") and not re.fullmatch(r"/.*|s3://[^/\s]+(/\S*)?", text):
         raise ValueError("expected the absolute path of a folder, or s3://bucket/prefix")
     if name == "secret" and text.startswith("base64:") and len(text) < MIN_SECRET_CHARS:
         raise ValueError("after base64: comes the content of a master.key, which has 44 characters")

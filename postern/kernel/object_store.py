@@ -56,7 +56,8 @@ class ObjectStore:
         from obstore.exceptions import BaseError
 
         try:
-            await obstore.put_async(self._remote(), name, content)
+            # In one request: parts of an upload that a killed process has begun would stay, where nothing finds them.
+            await obstore.put_async(self._remote(), name, content, use_multipart=False)
         except (BaseError, OSError) as error:
             raise StoreFailed(f"{self.place}/{name} cannot be stored: {_first_line(error)}") from error
 

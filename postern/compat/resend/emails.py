@@ -142,7 +142,7 @@ async def list_resend_emails(call: Call, query: ResendListQuery) -> dict[str, An
 async def get_resend_email(call: Call, id: UUID) -> dict[str, Any]:
     """An e-mail with its content; `html` and `text` are null once the content is no longer stored."""
     send = await emails.require_send(call.db, call.project_id, id)
-    content = await emails.stored_content(call.db, send)
+    content = await emails.stored_content(call, send)
     html, text = (content.html, content.text) if content else (None, None)
     if content is not None and content.engine != "none":
         html, text = await _rendered_parts(call, id)
@@ -202,7 +202,7 @@ async def download_resend_attachment(call: Call, token: str) -> HttpResponse:
     if link.expires_at <= call.now.timestamp():
         raise ResendAttachmentMissing("This link has expired: fetch the attachment again to get another one.")
     send = await emails.require_send(call.db, link.project_id, link.send_id)
-    content = await emails.stored_content(call.db, send)
+    content = await emails.stored_content(call, send)
     if content is None or link.index >= len(content.attachments):
         raise ResendAttachmentMissing
     file = content.attachments[link.index]
@@ -360,7 +360,7 @@ async def _rendered_parts(call: Call, id: UUID) -> tuple[str | None, str | None]
 
 async def _stored_attachments(call: Call, id: UUID) -> list[StoredAttachment]:
     send = await emails.require_send(call.db, call.project_id, id)
-    content = await emails.stored_content(call.db, send)
+    content = await emails.stored_content(call, send)
     return content.attachments if content else []
 
 

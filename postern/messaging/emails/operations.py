@@ -22,6 +22,8 @@ from postern.kernel.http.responses import HttpResponse
 from postern.kernel.http.scheduling import paused_request
 from postern.kernel.values import Moment, to_json
 from postern.messaging.emails import rules, store
+from postern.messaging.emails.content_store import object_octets
+from postern.messaging.emails.contents import read_body, read_document, restore_content
 from postern.messaging.emails.delivery import (
     LINKS_PURPOSE,
     DeliveryJob,
@@ -42,6 +44,7 @@ from postern.messaging.emails.model import (
     WAIT_LIMIT,
     WAITING,
     ContactRef,
+    ContentStoreUnavailable,
     DomainNotVerified,
     Email,
     EmailBatch,
@@ -331,7 +334,7 @@ async def _waiting(call: Call, send: Send) -> EmailWaiting | None:
 @get(
     "/projects/{project_id}/emails/logs/{send_id}/message",
     needs="emails:read",
-    problems=[EmailMissing, MessageGone],
+    problems=[EmailMissing, MessageGone, ContentStoreUnavailable],
     media_types=["message/rfc822"],
 )
 async def get_email_message(call: Call, send_id: UUID) -> HttpResponse:
@@ -422,7 +425,7 @@ async def cancel_email(call: Call, send_id: UUID) -> EmailLogEntry:
 @post(
     "/projects/{project_id}/emails/{send_id}/retry",
     needs="emails:write",
-    problems=[EmailMissing, NotRetriable, LiveKeyRequired],
+    problems=[EmailMissing, NotRetriable, LiveKeyRequired, ContentStoreUnavailable],
     response_example={"status": "QUEUED", "sentAt": None, "deliveredAt": None},
 )
 async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
@@ -431,7 +434,10 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
     A send that failed, bounced or expired is queued as if it had just been accepted. A send that was deferred is
     retried now, and its retry period does not begin again.
     """
+    document = await _moved_content(call, send_id)
     async with call.db.transaction() as tx:
+        if document is not None:
+            await restore_content(tx, call.project_id, send_id, document, call.now)
         send = await _lock(call, tx, send_id)
         if not send.test:
             call.require_live("retry an e-mail that a TEST key did not send")
@@ -446,6 +452,8 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
         if send.expires_at is not None and send.expires_at <= call.now:
             raise NotRetriable("This send has expired; send a new e-mail.")
         for stored in await store.bodies(tx, project_id=call.project_id, ids=[send_id]):
+            if stored.object_octets is not None:
+                raise ContentStoreUnavailable  # A worker has moved it since it was read.
             if open_body(call.world, send_id, stored.body, stored.sealed) is None:
                 raise NotRetriable("The one-time code or link in this e-mail was erased; request a new one.")
         new_values = msgspec.structs.replace(
@@ -463,6 +471,21 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
         await events.record_all(tx, [event_of(queued, "email.queued", call.now, retry=True)])
         tx.mark_due("sends", call.project_id)
     return entry_of(queued)
+
+
+async def _moved_content(call: Call, send_id: UUID) -> bytes | None:
+    """The content of a send that can be retried, if it was moved to the store. Raises NotRetriable and
+    ContentStoreUnavailable."""
+    send = await store.get_send(call.db, project_id=call.project_id, id=send_id)
+    if send is None or send.status not in RETRIABLE:
+        return None
+    octets = await object_octets(call.db, project_id=call.project_id, send_id=send_id)
+    if octets is None:
+        return None
+    document = await read_document(call.world, call.project_id, send_id, octets)
+    if document is None:
+        raise NotRetriable("The content of this e-mail is no longer stored; send a new e-mail.")
+    return document
 
 
 async def send_project_mail(
@@ -565,18 +588,26 @@ async def require_send(db: Queries, project_id: UUID, send_id: UUID) -> Send:
 
 
 async def message_of(call: Call, send_id: UUID) -> bytes:
-    """The message of a send, as `get_email_message` returns it. Raises EmailMissing and MessageGone."""
+    """The message of a send, as `get_email_message` returns it. Raises EmailMissing, MessageGone and
+    ContentStoreUnavailable."""
     send = await require_send(call.db, call.project_id, send_id)
     message = await store.captured_message(call.db, project_id=call.project_id, send_id=send_id)
     return await _compose_again(call, send) if message is None else message
 
 
-async def stored_content(db: Queries, send: Send) -> SendBody | None:
-    """The content of a send without its one-time secrets; None if it is no longer stored, and for a campaign's send."""
+async def stored_content(call: Call, send: Send) -> SendBody | None:
+    """The content of a send without its one-time secrets; None if it is no longer stored, and for a campaign's send.
+
+    Raises ContentStoreUnavailable.
+    """
     if send.content_id is not None:
         return None
-    bodies = await store.bodies(db, project_id=send.project_id, ids=[send.id])
-    return redacted_body(bodies[0].body) if bodies else None
+    for stored in await store.bodies(call.db, project_id=send.project_id, ids=[send.id]):
+        if stored.object_octets is None:
+            return redacted_body(stored.body)
+        # It has no secrets: a content with an encrypted copy is not moved.
+        return await read_body(call.world, send.project_id, send.id, stored.object_octets)
+    return None
 
 
 async def count_sends(db: Queries, project_id: UUID, statuses: list[str], campaign_id: UUID | None = None) -> int:
@@ -780,11 +811,14 @@ async def _lock(call: Call, tx: Any, send_id: UUID) -> Send:
 
 
 async def _compose_again(call: Call, send: Send) -> bytes:
-    """Compose the message of a send from its stored content. Raises MessageGone."""
+    """Compose the message of a send from its stored content. Raises MessageGone and ContentStoreUnavailable."""
     if send.content_id is not None:
         raise MessageGone("Messages of campaigns are composed for each contact and not stored.")
     bodies = await store.bodies(call.db, project_id=call.project_id, ids=[send.id])
-    if not bodies:
+    body = bodies[0].body if bodies else None
+    if bodies and (octets := bodies[0].object_octets) is not None:
+        body = await read_body(call.world, send.project_id, send.id, octets)
+    if body is None:
         raise MessageGone
     parts = await store.transmitted_parts(call.db, project_id=call.project_id, send_id=send.id)
     if parts is None:
@@ -795,7 +829,7 @@ async def _compose_again(call: Call, send: Send) -> bytes:
     return_path_key = call.world.secrets.key(RETURN_PATH_PURPOSE)
     templates, draft = draft_of(
         send,
-        bodies[0].body,
+        body,
         {},
         parts.links_base,
         key,

@@ -46,6 +46,9 @@ class StoredBody(Record):
     body: SendBody
     sealed: bytes | None
     """The complete content, encrypted, if it has one-time secrets and the send is not settled yet."""
+    object_octets: int | None
+    """The size of the object that has the content, and `body` the rest of it; see `emails.contents`. None if `body` has
+    it all."""
 
 
 class StoredContent(Record):
@@ -398,7 +401,8 @@ async def counters(db: Queries, *, project_id: UUID, campaign_id: UUID | None) -
 
 
 @statement("""
-    select send_id, body, sealed from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)
+    select send_id, body, sealed, object_octets from send_bodies
+    where project_id = %(project_id)s and send_id = any (%(ids)s)
 """)
 async def bodies(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[StoredBody]: ...
 

@@ -17,7 +17,7 @@ from postern.kernel.http.problems import Missing, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit
 from postern.kernel.values import Body, Moment, Record, to_json
-from postern.messaging.emails.model import EmailMissing, MessageGone
+from postern.messaging.emails.model import ContentStoreUnavailable, EmailMissing, MessageGone
 from postern.messaging.emails.operations import message_of
 from postern.messaging.inbox import operations as inbox
 from postern.messaging.inbox.frames import framed_html
@@ -71,7 +71,7 @@ class PreviewTicket(msgspec.Struct, frozen=True, array_like=True):
     "/projects/{project_id}/emails/logs/{send_id}/preview",
     needs="emails:read",
     accepts=DEVELOPER_ONLY,
-    problems=[EmailMissing, MessageGone],
+    problems=[EmailMissing, MessageGone, ContentStoreUnavailable],
     example={"images": False},
 )
 async def preview_email(call: Call, send_id: UUID, data: PreviewOptions) -> MailPreview:
@@ -143,8 +143,8 @@ def _preview(
 
 
 async def _show(call: Call, text: str) -> HttpResponse:
-    """Show the message of a ticket. Raises PreviewExpired, TooManyRequests, EmailMissing, MessageGone and
-    CapturedMissing."""
+    """Show the message of a ticket. Raises PreviewExpired, TooManyRequests, EmailMissing, MessageGone,
+    ContentStoreUnavailable and CapturedMissing."""
     ticket = _read_ticket(call, text)
     if ticket is None or ticket.expires_at <= call.now:
         raise PreviewExpired

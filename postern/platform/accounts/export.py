@@ -4,7 +4,7 @@ The document is streamed while the rows are read in chunks, so that memory use d
 """
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 EXPORT_RATE = RateLimit("account-export", 10, timedelta(hours=1))
 
-NOT_EXPORTED = frozenset(("idempotency_keys", "send_search", "projects"))
+NOT_EXPORTED = frozenset(("idempotency_keys", "send_search", "projects", "content_objects"))
 """Tables that are not exported. `projects` is exported in another way; `send_search` repeats data of other tables;
-`idempotency_keys` has responses that are kept for a day."""
+`idempotency_keys` has responses that are kept for a day; `content_objects` is the work of moving contents, which are
+exported with `send_bodies`."""
 
 BILLING_TABLE = "billing_accounts"
 
@@ -41,6 +42,10 @@ WORKER_COLUMNS = frozenset(("due_at", "attempt", "search"))
 """Columns that only workers and searches use, which are not exported."""
 BINARY_EXPORTED = frozenset((("captured_messages", "message"), ("assets", "content")))
 """Binary columns that are exported, as hexadecimal; all others are keys and hashes."""
+
+CompleteRows = Callable[["World", UUID, AsyncIterator[list[str]]], AsyncIterator[list[str]]]
+"""Type of the hooks `exported_rows`: completes the rows of a table of a project, JSON objects, by what is stored
+elsewhere."""
 
 FilterText = Annotated[str, msgspec.Meta(max_length=200)]
 
@@ -132,6 +137,8 @@ async def _document(world: "World", account_id: UUID, first_fields: dict[str, An
         yield (b"" if is_first else b",") + to_json(project)[:-1]
         for table in tables:
             rows = rows_as_json(world.db, table, project.id, exported_columns(table))
+            if complete := world.hooks.exported_rows.get(table.name):
+                rows = complete(world, project.id, rows)
             async for part in _array(camel(table.name), rows):
                 yield part
         yield b"}"

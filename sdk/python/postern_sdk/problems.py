@@ -164,6 +164,12 @@ class ContactMissing(NotFoundError):
     """`contact_missing` (404): There is no such contact."""
 
 
+class ContentStoreUnavailable(ServerError):
+    """`content_store_unavailable` (503): The content of this e-mail is in a store that does not respond at the
+    moment. Nothing was changed; try again shortly.
+    """
+
+
 class CredentialInvalid(UnauthorizedError):
     """`credential_invalid` (401): This credential is unknown, expired or revoked."""
 
@@ -1207,6 +1213,7 @@ BY_CODE: dict[str, type[APIError]] = {
     "contact_attribute_missing": ContactAttributeMissing,
     "contact_exists": ContactExists,
     "contact_missing": ContactMissing,
+    "content_store_unavailable": ContentStoreUnavailable,
     "credential_invalid": CredentialInvalid,
     "credential_missing": CredentialMissing,
     "credential_not_accepted": CredentialNotAccepted,

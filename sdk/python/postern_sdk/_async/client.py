@@ -11728,6 +11728,7 @@ class AsyncEmails:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             EmailMissing
             MessageGone
         """
@@ -11865,6 +11866,7 @@ class AsyncEmails:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             EmailMissing
             LiveKeyRequired
             NotRetriable
@@ -12176,6 +12178,7 @@ class AsyncEmails:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             EmailMissing
             MessageGone
         """

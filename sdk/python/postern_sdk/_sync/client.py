@@ -11700,6 +11700,7 @@ class Emails:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             EmailMissing
             MessageGone
         """
@@ -11837,6 +11838,7 @@ class Emails:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             EmailMissing
             LiveKeyRequired
             NotRetriable
@@ -12148,6 +12150,7 @@ class Emails:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             EmailMissing
             MessageGone
         """

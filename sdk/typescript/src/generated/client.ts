@@ -4253,7 +4253,7 @@ export interface EmailsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `email_missing`, `message_gone`, `too_many_requests`, `database_away`.
+   * Problems: `email_missing`, `message_gone`, `too_many_requests`, `content_store_unavailable`, `database_away`.
    */
   getRaw(sendId: string, options?: RequestOptions): Promise<Uint8Array>;
   /**
@@ -4312,7 +4312,8 @@ export interface EmailsApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `live_key_required`, `email_missing`, `not_retriable`, `too_many_requests`, `database_away`.
+   * Problems: `live_key_required`, `email_missing`, `not_retriable`, `too_many_requests`, `content_store_unavailable`,
+   * `database_away`.
    */
   retry(sendId: string, options?: RequestOptions): Promise<EmailLogEntry>;
   /**
@@ -4375,7 +4376,7 @@ export interface EmailsApi {
    *
    * Credentials: developer.
    *
-   * Problems: `email_missing`, `message_gone`, `too_many_requests`, `database_away`.
+   * Problems: `email_missing`, `message_gone`, `too_many_requests`, `content_store_unavailable`, `database_away`.
    */
   preview(sendId: string, params: PreviewOptions, options?: RequestOptions): Promise<MailPreview>;
 }

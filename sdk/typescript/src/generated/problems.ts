@@ -128,6 +128,12 @@ export class ContactExists extends ConflictError {}
 /** 404 `contact_missing`: There is no such contact. */
 export class ContactMissing extends NotFoundError {}
 
+/**
+ * 503 `content_store_unavailable`: The content of this e-mail is in a store that does not respond at the moment.
+ * Nothing was changed; try again shortly.
+ */
+export class ContentStoreUnavailable extends ServerError {}
+
 /** 401 `credential_invalid`: This credential is unknown, expired or revoked. */
 export class CredentialInvalid extends UnauthorizedError {}
 
@@ -987,6 +993,7 @@ export const PROBLEMS = {
   ContactAttributeMissing,
   ContactExists,
   ContactMissing,
+  ContentStoreUnavailable,
   CredentialInvalid,
   CredentialMissing,
   CredentialNotAccepted,
