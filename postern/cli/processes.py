@@ -344,9 +344,9 @@ async def _clean_up(world: World) -> None:
             await delete_expired_events(world)
             await delete_expired_inbound(world)
             await merge_sums(world)
-            await find_contents(world)
             await delete_stale_sign_ups(world)
             await delete_complete_rates(world.db, limit=COMPLETE_RATES_DELETED)
+            await find_contents(world)
         except (OperationalError, PoolTimeout) as error:
             log.warning("clean_up_failed", error=str(error).strip())
         await asyncio.sleep(RETENTION_EVERY.total_seconds())

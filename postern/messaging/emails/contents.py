@@ -20,6 +20,7 @@ import structlog
 
 from postern.kernel.database.statements import Transaction
 from postern.kernel.due import Work
+from postern.kernel.http.scheduling import paused_request
 from postern.kernel.object_store import ObjectStore, StoreFailed
 from postern.kernel.values import Moment, id_at
 from postern.messaging.emails import content_store
@@ -43,6 +44,9 @@ MAX_CONTENT_OCTETS = 256 * 1024 * 1024
 as six."""
 READ_TIMEOUT = timedelta(seconds=10)
 """How long a request waits for a content."""
+MAX_READS = 16
+"""Maximum contents that a process reads at a time, as many as it has connections to the database, because each may have
+many megabytes."""
 SCANNED_AFTER = timedelta(hours=1)
 """The age at which a content is found. Most e-mails are settled by then, and no transaction that inserts an older one
 is still open."""
@@ -72,6 +76,7 @@ class Contents:
     def __init__(self, world: "World") -> None:
         settings = world.settings
         self._world = world
+        self.reads = asyncio.Semaphore(MAX_READS)
         self.objects = (
             ObjectStore(settings.content_store, settings.content_store_endpoint) if settings.content_store else None
         )
@@ -177,8 +182,9 @@ async def read_document(world: "World", project_id: UUID, send_id: UUID, octets:
     """
     contents: Contents = world.resources[Contents]
     try:
-        async with asyncio.timeout(READ_TIMEOUT.total_seconds()):
-            return await contents.read(project_id, send_id, octets)
+        with paused_request():
+            async with asyncio.timeout(READ_TIMEOUT.total_seconds()), contents.reads:
+                return await contents.read(project_id, send_id, octets)
     except (StoreFailed, TimeoutError) as error:
         log.warning("content_not_read", send=str(send_id), error=str(error) or "no response in time")
         raise ContentStoreUnavailable from None
@@ -243,11 +249,12 @@ async def find_contents(world: "World") -> int:
     while begin < end and spans < MAX_SPANS:
         until = min(Moment.of(begin + SCANNED_SPAN), end)
         async with world.db.transaction() as tx:
+            # First, because it locks the row: two workers that insert the same objects could wait for each other.
+            await content_store.set_scanned_until(tx, until=until)
             if await content_store.insert_objects(
                 tx, first_id=id_at(begin), end_id=id_at(until), octets=MOVED_OCTETS, now=world.clock()
             ):
                 tx.mark_due("content_objects")
-            await content_store.set_scanned_until(tx, until=until)
         begin, spans = until, spans + 1
     return spans
 
