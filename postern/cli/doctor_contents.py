@@ -49,9 +49,10 @@ async def diagnose(world: "World", *, new_store: bool) -> AsyncIterator["CheckRe
     from postern.messaging.emails.contents import Contents
 
     contents: Contents = world.resources[Contents]
+    state = await content_store.get_state(world.db)
+    is_used = state is not None and state.marked_at is not None
     if contents.objects is None:
-        state = await content_store.get_state(world.db)
-        advice = "set it again, or contents that were moved cannot be read" if state and state.marked_at else ""
+        advice = "set it again, or contents that were moved cannot be read" if is_used else ""
         yield CheckResult("note", "POSTERN_CONTENT_STORE", "is not set; contents stay in the database", advice)
         return
     objects, name = contents.objects, f"doctor/{new_id()}"
@@ -70,7 +71,11 @@ async def diagnose(world: "World", *, new_store: bool) -> AsyncIterator["CheckRe
     yield CheckResult("ok", subject, "objects can be written, read and deleted")
     advice = "mount or name the store that has them; if it is lost, run postern doctor contents --new-store"
     try:
-        await contents.mark(is_new=new_store)
+        if is_used:
+            await contents.mark(is_new=new_store)
+        elif not await contents.has_marker():
+            yield CheckResult("ok", subject, "has no contents yet")
+            return
     except StoreFailed as error:
         yield CheckResult("problem", subject, str(error), advice)
     else:

@@ -83,7 +83,7 @@ class ObjectStore:
         """Delete an object, if there is one, so that it does not come back after a power failure. Raises
         StoreFailed."""
         if not self._is_remote:
-            await self._in_thread(lambda: _delete_file(Path(self.place, name)))
+            await self._in_thread(lambda: _delete_file(Path(self.place), name))
             return
         import obstore
         from obstore.exceptions import BaseError, NotFoundError
@@ -120,15 +120,29 @@ class ObjectStore:
 
 def _write_file(path: Path, content: bytes) -> None:
     unfinished = path.with_name(f"{path.name}{UNFINISHED}")
-    _make_folder(path.parent)
-    # A file that another process still writes is not continued: what it writes later must not change this one.
-    unfinished.unlink(missing_ok=True)
-    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with os.fdopen(_create_file(unfinished), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     unfinished.rename(path)
     _sync_folder(path.parent)
+
+
+def _create_file(path: Path, *, tries: int = 2) -> int:
+    """Create an empty file with its folders, for this user only; returns its descriptor.
+
+    A file of this name that another process still writes is not continued: what it writes later must not change the
+    new one.
+    """
+    try:
+        _make_folder(path.parent)
+        path.unlink(missing_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileNotFoundError:
+        if tries == 1:
+            raise
+        # Another process has deleted the folder, because it was empty.
+        return _create_file(path, tries=tries - 1)
 
 
 def _make_folder(path: Path) -> None:
@@ -151,11 +165,16 @@ def _read_file(path: Path, max_octets: int) -> bytes | None:
     return content
 
 
-def _delete_file(path: Path) -> None:
+def _delete_file(root: Path, name: str) -> None:
+    """Delete a file, and the folders below `root` that are empty then."""
+    path = root / name
     path.with_name(f"{path.name}{UNFINISHED}").unlink(missing_ok=True)
     path.unlink(missing_ok=True)
     with suppress(FileNotFoundError):
         _sync_folder(path.parent)
+    with suppress(OSError):  # One is not empty.
+        for folder in Path(name).parents[:-1]:
+            (root / folder).rmdir()
 
 
 def _sync_folder(path: Path) -> None:

@@ -111,7 +111,7 @@ class Contents:
 
     async def require_marker(self) -> None:
         """Raise StoreFailed if the store is not that of this instance."""
-        if await self._marker() is None:
+        if not await self.has_marker():
             raise StoreFailed(
                 f"{self._require_objects().place} does not have the contents of this instance: {MARKER} is missing."
             )
@@ -127,17 +127,18 @@ class Contents:
         if is_marked and not is_new:
             await self.require_marker()
             return
-        if await self._marker() is None:
+        if not await self.has_marker():
             await self._require_objects().put(MARKER, self._mark)
         if not is_marked:
             await content_store.set_marked(self._world.db, now=self._world.clock())
 
-    async def _marker(self) -> bytes | None:
+    async def has_marker(self) -> bool:
+        """Whether the store is marked as that of this instance. Raises StoreFailed if it is that of another one."""
         objects = self._require_objects()
         marker = await objects.get(MARKER, max_octets=MARKER_OCTETS)
         if marker is not None and marker != self._mark:
             raise StoreFailed(f"{objects.place} has the contents of an instance with another master key.")
-        return marker
+        return marker is not None
 
     @property
     def _mark(self) -> bytes:
