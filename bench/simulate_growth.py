@@ -3,9 +3,9 @@
 Run: python -m bench.simulate_growth [--projects N] [--daily N] [--servers N] [--cores N] [--rounds N] [--seed N]
 
 Nothing is run: projects of random size are put on shards as Citus does, by a hash, and the shards on servers. What an
-e-mail, a statement and a contact cost is in COSTS; it was measured by `bench.growth` and `bench.citus_statements` (see
-bench/README.md). Without arguments, four installations of growing size are simulated. Each figure is the median of the
-rounds; where two are printed, the second is the worst of twenty rounds.
+e-mail, a group of e-mails and a contact cost is in COSTS; it was measured by `bench.growth` (see bench/README.md).
+Without arguments, four installations of growing size are simulated. Each figure is the median of the rounds; where two
+are printed, the second is the worst of twenty rounds.
 """
 
 import argparse
@@ -27,12 +27,17 @@ class Costs:
 
     database_of_email: float = 700
     """PostgreSQL: acceptance in groups, transmission, result, one open (`bench.emails`, `bench.growth`)."""
-    server_of_statement: float = 100
-    """What a statement costs more on a server behind a coordinator than on a single one (`bench.citus_statements`)."""
-    coordinator_of_statement: float = 150
-    """To plan and route one statement, and to return its rows (`bench.citus_statements`)."""
-    statements_of_acceptance: float = 4
-    statements_of_transmission: float = 8
+    coordinator_of_acceptance: float = 2_600
+    """A group of requests of one project that are accepted together: its statements are planned, routed, and divided
+    into steps whose rows pass through the coordinator (`bench.growth citus`)."""
+    coordinator_of_transmission: float = 7_100
+    """A group of e-mails of one project that are claimed, checked and settled together."""
+    coordinator_of_email: float = 345
+    """Each e-mail of these groups."""
+    server_of_acceptance: float = 3_400
+    server_of_transmission: float = 11_100
+    server_of_email: float = 440
+    """The same on the servers behind the coordinator."""
     acceptance_window: float = 0.010
     """Seconds in which the requests of a project share their statements."""
     transmission_window: float = 0.100
@@ -95,8 +100,8 @@ class Outcome:
     coordinator_cores: float
     largest_shard: float
     """Octets."""
-    statements: float
-    """A second, in the busiest minutes."""
+    groups: float
+    """Groups of e-mails accepted or transmitted a second, in the busiest minutes."""
     sizes: list[float] = field(repr=False)
 
 
@@ -117,8 +122,8 @@ def main() -> None:
         installations = [
             Installation(1_000, 1e6, 2),
             Installation(10_000, 1e7, 2),
+            Installation(100_000, 2e7, 4),
             Installation(100_000, 1e8, 8),
-            Installation(100_000, 5e8, 32, shards=256),
         ]
     for installation in installations:
         show(installation, options.rounds, random.Random(options.seed))
@@ -150,23 +155,29 @@ def simulate(installation: Installation, source: random.Random) -> Outcome:
     in_turn = [sum(shards[server :: installation.servers]) for server in range(installation.servers)]
     balanced, isolated, parts = balance(of_shard, installation)
     peak = installation.peak / SECONDS_OF_DAY
-    statements = sum(
-        COSTS.statements_of_acceptance * min(size * peak, 1 / COSTS.acceptance_window)
-        + COSTS.statements_of_transmission * min(size * peak, 1 / COSTS.transmission_window)
-        for size in daily
-    )
+    accepted = sum(min(size * peak, 1 / COSTS.acceptance_window) for size in daily)
+    transmitted = sum(min(size * peak, 1 / COSTS.transmission_window) for size in daily)
     searches = workers(installation) / COSTS.search_interval * COSTS.search * installation.projects / 100_000
     share = max(balanced) / installation.daily
-    server_load = max(balanced) * peak * COSTS.database_of_email + share * statements * COSTS.server_of_statement
+    on_servers = (
+        installation.daily * peak * COSTS.server_of_email
+        + accepted * COSTS.server_of_acceptance
+        + transmitted * COSTS.server_of_transmission
+    )
+    on_coordinator = (
+        installation.daily * peak * COSTS.coordinator_of_email
+        + accepted * COSTS.coordinator_of_acceptance
+        + transmitted * COSTS.coordinator_of_transmission
+    )
     return Outcome(
         busiest=max(in_turn) / mean,
         largest_project=daily[0] / installation.daily,
         busiest_balanced=max(balanced) / mean,
         isolated=isolated,
-        server_cores=(server_load + searches / installation.servers) * MICRO,
-        coordinator_cores=(statements * COSTS.coordinator_of_statement + searches / 10) * MICRO,
+        server_cores=(share * on_servers + searches / installation.servers) * MICRO,
+        coordinator_cores=(on_coordinator + searches / 10) * MICRO,
         largest_shard=max(parts) * octets_of_daily(installation),
-        statements=statements,
+        groups=accepted + transmitted,
         sizes=daily,
     )
 
@@ -223,7 +234,7 @@ def show(installation: Installation, rounds: int, source: random.Random) -> None
         "the same with large projects isolated": both([outcome.busiest_balanced for outcome in outcomes]),
         "projects isolated": both([float(outcome.isolated) for outcome in outcomes]),
         f"cores of the busiest server, of {cores:.0f} usable": both([outcome.server_cores for outcome in outcomes]),
-        "statements a second": both([outcome.statements for outcome in outcomes]),
+        "groups of e-mails a second": both([outcome.groups for outcome in outcomes]),
         f"cores of the coordinator, of {cores:.0f} usable": both([outcome.coordinator_cores for outcome in outcomes]),
         "largest shard": both([outcome.largest_shard / GB for outcome in outcomes], " GB"),
         "stored, one copy": f"{stored:,.0f} GB, {stored / installation.servers:,.0f} GB a server",
