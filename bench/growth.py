@@ -1,12 +1,16 @@
 """What requests and work cost as an installation grows: in sends of one project, and in projects.
 
-Run: python -m bench.growth [SENDS …] [projects COUNT …]
+Run: python -m bench.growth [citus] [SENDS …] [projects COUNT …]
 
-Without arguments: 10,000, 100,000 and 1,000,000 sends in one project (with a tenth as many contacts), then 10, 1,000
-and 100,000 projects. Each row is a database of its own. A figure is the median in milliseconds, and the processor time
-of PostgreSQL for each request or message in microseconds, which other work on the machine changes less.
+Without sizes: 10,000, 100,000 and 1,000,000 sends in one project (with a tenth as many contacts), then 10, 1,000 and
+100,000 projects. Each row is a database of its own. A figure is the median in milliseconds, and the processor time of
+PostgreSQL for each request or message in microseconds, which other work on the machine changes less.
 
-accept      POST /emails, delivered by workers (Prefer: wait=0)
+With `citus`, the filled database is distributed over a coordinator and two servers on this machine, as
+`postern distribute` does it, before anything is measured; the processor time is that of all three (see
+tests/peers/citus.py). Its servers do not wait for the disk, so only the processor times of both can be compared.
+
+accept      POST /emails, delivered by workers (Prefer: wait=0), one after the other and 32 at a time
 drain       messages of DRAINED such requests, transmitted by one worker to a sink
 log         first page of the e-mail log, 50 rows
 analytics   time series of 30 days
@@ -20,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -29,8 +34,11 @@ import psycopg
 from bench.dashboard_data import Filling
 from bench.emails import Server, count_sent, quick_sink, relay_environment, verified_domain
 from bench.processes import processes, seconds_by_part
+from postern.cli.placement import placement
+from postern.kernel.database.distribution import Distribution
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
+from tests.peers.citus import HAS_CITUS, INSTALL, citus
 
 SENDS: Final = (10_000, 100_000, 1_000_000)
 PROJECTS: Final = (10, 1_000, 100_000)
@@ -41,6 +49,8 @@ CONTACT_SHARE: Final = 10
 """One contact for this many sends."""
 REQUESTS: Final = 200
 """Requests of each kind, one after the other."""
+CLIENTS: Final = 32
+TOGETHER: Final = 10
 DRAINED: Final = 2_000
 """Messages that the worker transmits. It also settles them, so this is long enough for its batches."""
 IDLE_SECONDS: Final = 20.0
@@ -86,11 +96,16 @@ SENDS_OF_COPIES = """
 def main() -> None:
     """Measure what the command line names, and print two tables."""
     words = sys.argv[1:]
+    on_citus = words[:1] == ["citus"]
+    if on_citus:
+        if not HAS_CITUS:
+            raise SystemExit(f"Citus is not installed: {INSTALL}.")
+        words = words[1:]
     at = words.index("projects") if "projects" in words else len(words)
     sends = [int(word) for word in words[:at]] or ([] if words else list(SENDS))
     projects = [int(word) for word in words[at + 1 :]] or ([] if words else list(PROJECTS))
-    show("sends", {count: measure(count, 1) for count in sends})
-    show("projects", {count: measure(SENDS_BESIDE_PROJECTS, count) for count in projects})
+    show("sends", {count: measure(count, 1, on_citus=on_citus) for count in sends})
+    show("projects", {count: measure(SENDS_BESIDE_PROJECTS, count, on_citus=on_citus) for count in projects})
 
 
 def show(what: str, rows: dict[int, Row]) -> None:
@@ -103,14 +118,24 @@ def show(what: str, rows: dict[int, Row]) -> None:
         print(f"| {name} | " + " | ".join(row[name] for row in rows.values()) + " |", flush=True)
 
 
-def measure(sends: int, projects: int) -> Row:
+@contextmanager
+def empty_database(folder: Path, *, on_citus: bool) -> Iterator[str]:
+    """Run a PostgreSQL, or a Citus whose coordinator has the database, and give the URL of the empty database."""
+    if on_citus:
+        with citus() as cluster:
+            yield cluster.url
+    else:
+        with run_embedded(folder / "data") as database:
+            yield database.url()
+
+
+def measure(sends: int, projects: int, *, on_citus: bool) -> Row:
     """Fill a database, and measure everything in it."""
     row: Row = {}
     with tempfile.TemporaryDirectory(prefix="postern-bench-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
         folder.chmod(0o755)
-        with run_embedded(folder / "data") as database, quick_sink() as (port, _):
-            url = database.url()
+        with empty_database(folder, on_citus=on_citus) as url, quick_sink() as (port, _):
             migrate(url)
             server = Server(folder, url, **relay_environment(port))
             try:
@@ -122,6 +147,10 @@ def measure(sends: int, projects: int) -> Row:
                 with psycopg.connect(url, autocommit=True) as connection:
                     before = octets(connection)
                     fill(connection, url, project, sends, projects)
+                    if on_citus:
+                        server.stop()  # No process may run while the tables move.
+                        distribute(connection)
+                        server.start("api")
                     row |= sizes(connection, before, sends, projects)
                     row |= requests(server, project, key, token)
                     row |= drain(server, connection, project, key)
@@ -149,10 +178,29 @@ def fill(connection: psycopg.Connection, url: str, project: str, sends: int, pro
     connection.execute("vacuum analyze")
 
 
+def distribute(connection: psycopg.Connection) -> None:
+    """Distribute the tables with their rows, as `postern distribute` does it."""
+    began = time.perf_counter()
+    for step in Distribution(connection, placement()).steps():
+        step.run()
+    print(f"  {time.perf_counter() - began:7.0f} s  distributed", flush=True)
+    connection.execute("vacuum analyze")
+
+
 def octets(connection: psycopg.Connection) -> dict[str, int]:
-    """The size of each table with its indexes and its out-of-line values, in octets."""
-    query = "select relname, pg_total_relation_size(oid) from pg_class where relkind = 'r' and relname !~ '^(pg|sql)_'"
-    return dict(connection.execute(query).fetchall())
+    """The size of each table with its indexes and its out-of-line values, in octets, on all servers."""
+    query = (
+        "select relname, pg_total_relation_size(oid) from pg_class where relkind = 'r' "
+        "and relname !~ '^(pg|sql)_' and relnamespace = 'public'::regnamespace"
+    )
+    by_table = dict(connection.execute(query).fetchall())
+    if connection.execute("select from pg_extension where extname = 'citus'").fetchone() is not None:
+        query = (
+            "select relname, citus_total_relation_size(logicalrelid) from pg_dist_partition "
+            "join pg_class on pg_class.oid = logicalrelid"
+        )
+        by_table |= dict(connection.execute(query).fetchall())
+    return by_table
 
 
 def sizes(connection: psycopg.Connection, before: dict[str, int], sends: int, projects: int) -> Row:
@@ -192,11 +240,25 @@ def repeat(row: Row, name: str, request: Callable[[], Any], count: int = REQUEST
             times.append(time.perf_counter() - began)
 
 
+def together(row: Row, name: str, request: Callable[[], Any]) -> None:
+    """Measure TOGETHER times as many calls, by CLIENTS at once."""
+
+    def timed(_: int) -> float:
+        began = time.perf_counter()
+        request()
+        return time.perf_counter() - began
+
+    count = TOGETHER * REQUESTS
+    with ThreadPoolExecutor(CLIENTS) as clients, metered(row, name, count) as times:
+        times.extend(clients.map(timed, range(count)))
+
+
 def requests(server: Server, project: str, key: str, token: str) -> Row:
     """The requests of a program and of the dashboard."""
     row: Row = {}
     base = f"/projects/{project}"
     repeat(row, "accept", lambda: server.call("POST", f"{base}/emails", BODY, key, Prefer="wait=0"))
+    together(row, "accept, 32 at a time", lambda: server.call("POST", f"{base}/emails", BODY, key, Prefer="wait=0"))
     repeat(row, "log", lambda: server.call("GET", f"{base}/emails/logs?limit=50", None, token))
     series = f"{base}/analytics/time-series?timezone=Europe/Berlin"
     repeat(row, "analytics", lambda: server.call("GET", series, None, token))
