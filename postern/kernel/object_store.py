@@ -125,10 +125,11 @@ def _write_file(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     unfinished.rename(path)
-    _sync_folder(path.parent)
+    with suppress(FileNotFoundError):  # Another process has deleted it already, with its folder.
+        _sync_folder(path.parent)
 
 
-def _create_file(path: Path, *, tries: int = 2) -> int:
+def _create_file(path: Path, *, tries: int = 5) -> int:
     """Create an empty file with its folders, for this user only; returns its descriptor.
 
     A file of this name that another process still writes is not continued: what it writes later must not change the

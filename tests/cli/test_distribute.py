@@ -249,8 +249,8 @@ async def test_the_service_works_on_it_and_survives_a_server(cluster, tmp_path):
 
 COUNTED = """
     select (select coalesce(sum(count), 0) from send_counters where measure = 'sent'),
-           (select sum(count) from contact_rollups where measure = 'total'),
-           (select sum(emails) from email_usage), (select sum(number) from customer_facets)
+           (select coalesce(sum(count), 0) from contact_rollups where measure = 'total'),
+           (select coalesce(sum(emails), 0) from email_usage), (select coalesce(sum(number), 0) from customer_facets)
 """
 RECOUNTED = """
     select (select count(*) from sends where sent_at is not null), (select count(*) from contacts),
@@ -300,6 +300,7 @@ async def run_main_flows(server: WholeServer, cluster: Citus, sink: Sink) -> Non
 
 def test_a_large_project_moves_to_a_server_of_its_own_while_it_is_used(cluster, tmp_path):
     environment = os.environ | {"DATABASE_URL": cluster.url, "POSTERN_DATA": str(tmp_path)}
+    postern(cluster.url, tmp_path, "distribute")
     insert = """
         insert into contacts (project_id, id, email, email_key, created_at, updated_at)
         select %s, id, id || '@example.com', id || '@example.com', now(), now()
@@ -335,6 +336,7 @@ def test_a_large_project_moves_to_a_server_of_its_own_while_it_is_used(cluster, 
                 # It is killed once. Citus finishes or undoes the step, and another run goes on.
                 killed = subprocess.Popen([sys.executable, "-m", "postern", *words], env=environment)
                 while not connection.execute(IS_DIVIDING).rowcount and not distribution.shards_of(project).is_alone:
+                    assert killed.poll() is None, "it ended before it was killed"
                     time.sleep(0.05)
                 killed.kill()
                 killed.wait()
@@ -356,8 +358,10 @@ def test_a_large_project_moves_to_a_server_of_its_own_while_it_is_used(cluster, 
         assert connection.execute(COUNTED).fetchone() == connection.execute(RECOUNTED).fetchone()
         connection.execute("delete from contacts where project_id = %s and email like '%%-%%-%%-%%'", [project])
         assert connection.execute(COUNTED).fetchone() == connection.execute(RECOUNTED).fetchone()
-        beside_others = "select id from projects where id <> %s order by 1 limit 1"
-        (other,) = connection.execute(beside_others, [project]).fetchone()
+        other = uuid.uuid4()
+        (account,) = connection.execute("select account_id from projects where id = %s", [project]).fetchone()
+        added = "insert into projects (id, account_id, name, created_at, updated_at) values (%s, %s, 'B', now(), now())"
+        connection.execute(added, [other, account])
         place_of_other = distribution.shards_of(other).address
         assert unfinished_distribution(connection) == ""
     assert postern(cluster.url, tmp_path, *words) == ended

@@ -204,7 +204,7 @@ async def consent(db: Queries, *, project_id: UUID, customer_id: UUID, client_id
 
 
 # Add scopes to what the customer has allowed the client; the permissions at an API replace earlier ones at the same.
-# Citus refuses subqueries here; with it, a scope may be stored twice.
+# Citus refuses subqueries here, so a scope may be stored twice; `consents_of` lists it once.
 @statement("""
     insert into oauth_consents as current (project_id, customer_id, client_id, scopes, resource_scopes, created_at,
                                            updated_at)

@@ -245,6 +245,8 @@ class Distribution:
                 "`select citus_add_node('address', 5432)` on the coordinator."
             )
         self._execute(RETURNS)
+        # Those of a run that was interrupted, perhaps for another tenant.
+        yield from self._steps_to_return("block_writes" if block_writes else "force_logical")
         mode = "block_writes" if block_writes else "force_logical"
         table = self._value(FIRST_DISTRIBUTED)
         present = self.shards_of(tenant)
@@ -264,6 +266,11 @@ class Distribution:
         present = self.shards_of(tenant)
         if present.address != address:
             yield self._move(present.shard, present.address, address, mode)
+        yield from self._steps_to_return(mode)
+
+    def _steps_to_return(self, mode: str) -> Iterator[Step]:
+        """Move shards of other tenants that were copied with those of one to where they were."""
+        table = self._value(FIRST_DISTRIBUTED)
         for first, last, source in self.connection.execute("select * from distribution_returns").fetchall():
             shard = self.connection.execute(SHARD_OF_RANGE, {"table": table, "first": first, "last": last}).fetchone()
             if shard is not None and shard[1] != source:
@@ -279,9 +286,14 @@ class Distribution:
         values = {"shard": present.shard, "tenant": tenant, "address": address}
         first, last, own, node = self.connection.execute(RANGE_OF_SHARD, values).fetchone() or (0, 0, 0, 0)
         others = [(begin, end) for begin, end in ((first, own - 1), (own + 1, last)) if begin <= end]
-        self._execute("delete from distribution_returns")
         for begin, end in others:
-            self._execute("insert into distribution_returns values (%s, %s, %s)", begin, end, present.address)
+            self._execute(
+                "insert into distribution_returns values (%s, %s, %s) "
+                "on conflict (first, last) do update set address = excluded.address",
+                begin,
+                end,
+                present.address,
+            )
         points = [str(point) for point in (own - 1, own) if first <= point < last]
         split = "select citus_split_shard_by_split_points(%s, %s::text[], %s::int[], %s)"
         self._transfer(split, present.shard, points, [node] * (len(points) + 1), mode)

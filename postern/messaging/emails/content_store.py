@@ -23,7 +23,7 @@ class ContentCandidate(Record):
 
     id: UUID
     octets: int
-    """Its size in the database."""
+    """Its size, not compressed."""
     may_move: bool
     """Whether the send is settled and has no one-time secrets."""
     send_due_at: Moment | None
@@ -54,6 +54,10 @@ async def get_state(db: Queries) -> ContentsState | None: ...
     on conflict (id) do update set scanned_until = greatest(s.scanned_until, excluded.scanned_until)
 """)
 async def set_scanned_until(tx: Transaction, *, until: Moment) -> None: ...
+
+
+@statement("update content_state set scanned_until = %(until)s where id = 1")
+async def reset_scanned_until(db: Queries, *, until: Moment) -> None: ...
 
 
 @statement("""
@@ -90,9 +94,11 @@ async def oldest_content(db: Queries, *, first_id: UUID) -> UUID | None:
 async def insert_objects(tx: Transaction, *, first_id: UUID, end_id: UUID, octets: int, now: Moment) -> bool: ...
 
 
-# These contents, in any order. `waiting` are the statuses of sends that are not settled.
+# These contents, in any order. `waiting` are the statuses of sends that are not settled. `octets`: see `body_sizes`.
 @statement("""
-    select b.send_id as id, pg_column_size(b.body)::int as octets, s.due_at as send_due_at,
+    select b.send_id as id, s.due_at as send_due_at,
+           pg_column_size(case when pg_column_compression(b.body) is null then b.body else b.body || '{}' end)::int
+               as octets,
            s.due_at is null and s.status <> all (%(waiting)s::text[]) and b.sealed is null
            and b.object_octets is null as may_move
     from send_bodies b join sends s on (s.project_id, s.id) = (b.project_id, b.send_id)

@@ -43,7 +43,10 @@ MAX_CONTENT_OCTETS = 256 * 1024 * 1024
 """Maximum octets of a content that is read from the store. A request has at most 50 MB, and JSON can write an octet
 as six."""
 READ_TIMEOUT = timedelta(seconds=10)
-"""How long a request waits for a content."""
+"""How long a request waits for a content, besides the time in which it arrives at MIN_OCTETS_PER_SECOND."""
+MIN_OCTETS_PER_SECOND = 1_000_000
+FAILURES_OF_EXPORT = 3
+"""After so many contents in a row that could not be read, an export does not wait for the store again."""
 MAX_READS = 16
 """Maximum contents that a process reads at a time, as many as it has connections to the database, because each may have
 many megabytes."""
@@ -54,8 +57,9 @@ SCANNED_SPAN = timedelta(hours=1)
 """The contents of how long a time one transaction looks through."""
 MAX_SPANS = 100
 """Maximum spans of one run, so that the worker is not occupied for long."""
+FIRST_MOMENT = Moment.of(datetime.fromtimestamp(0, UTC))
 CHECKED_AFTER = timedelta(hours=1)
-"""When a worker looks again at an e-mail that is not settled yet."""
+"""When a worker looks again at an e-mail that is not settled yet, or tries again with an object that failed."""
 WRITES_END_AFTER = timedelta(minutes=15)
 """No worker writes an object for so long after it has claimed it. The migration 0254 has the same number."""
 GROUP_OCTETS = 8 * 1024 * 1024
@@ -179,12 +183,13 @@ async def read_document(world: "World", project_id: UUID, send_id: UUID, octets:
     """The content of a send, a JSON object, from its object of about `octets` octets; None if the store does not have
     it.
 
-    Raises ContentStoreUnavailable, at the latest after READ_TIMEOUT.
+    Raises ContentStoreUnavailable, at the latest after READ_TIMEOUT and the time for so many octets.
     """
     contents: Contents = world.resources[Contents]
+    seconds = READ_TIMEOUT.total_seconds() + octets / MIN_OCTETS_PER_SECOND
     try:
         with paused_request():
-            async with asyncio.timeout(READ_TIMEOUT.total_seconds()), contents.reads:
+            async with asyncio.timeout(seconds), contents.reads:
                 return await contents.read(project_id, send_id, octets)
     except (StoreFailed, TimeoutError) as error:
         log.warning("content_not_read", send=str(send_id), error=str(error) or "no response in time")
@@ -210,23 +215,24 @@ async def exported_contents(
 ) -> AsyncIterator[list[str]]:
     """Rows of the table `send_bodies` of an export, JSON objects, with the contents from the store.
 
-    A content that cannot be read is left out, and the row then says so: `"contentMissing": true`. After the store did
-    not respond once, this does not wait for it again.
+    A content that cannot be read is left out, and the row then says so: `"contentMissing": true`.
     """
-    is_available = True
+    failures = 0
+    """In a row."""
 
     async def completed(text: str) -> str:
-        nonlocal is_available
+        nonlocal failures
         row = msgspec.json.decode(text)
         octets = row.pop("objectOctets", None)
         document = None
         if octets is None:
-            return text
-        if is_available:
+            return msgspec.json.encode(row).decode()
+        if failures < FAILURES_OF_EXPORT:
             try:
                 document = await read_document(world, project_id, UUID(row["sendId"]), octets)
+                failures = 0
             except ContentStoreUnavailable:
-                is_available = False
+                failures += 1
         row |= {"contentMissing": True} if document is None else {"body": msgspec.Raw(document)}
         return msgspec.json.encode(row).decode()
 
@@ -242,7 +248,11 @@ async def find_contents(world: "World") -> int:
         return 0
     end = Moment.of(world.clock() - SCANNED_AFTER)
     state = await content_store.get_state(world.db)
-    begin = (state and state.scanned_until) or Moment.of(datetime.fromtimestamp(0, UTC))
+    begin = (state and state.scanned_until) or FIRST_MOMENT
+    if begin > world.clock():
+        # The clock of a worker was ahead: what was accepted since has not been looked through.
+        begin = FIRST_MOMENT
+        await content_store.reset_scanned_until(world.db, until=begin)
     if end - begin > MAX_SPANS * SCANNED_SPAN:
         oldest = await content_store.oldest_content(world.db, first_id=id_at(begin))
         begin = end if oldest is None else min(_time_of(oldest), end)
@@ -268,7 +278,8 @@ def _time_of(send_id: UUID) -> Moment:
 async def process_objects(world: "World", rows: list[ContentObject]) -> None:
     """Move contents of one project to the store, and delete objects whose contents are deleted.
 
-    If the store does not respond, the rows are claimed again when their lease ends.
+    If the store does not respond, the rows are claimed again when their lease ends. An object that fails alone is tried
+    again after CHECKED_AFTER, and does not keep the others waiting.
     """
     contents: Contents = world.resources[Contents]
     if contents.objects is None:
@@ -288,8 +299,8 @@ async def _delete(world: "World", contents: Contents, rows: Sequence[ContentObje
         await contents.mark()
     for start in range(0, len(rows), GROUP_SIZE):
         group = rows[start : start + GROUP_SIZE]
-        await _all_of(contents.delete(row.project_id, row.id) for row in group)
-        await content_store.forget_objects(world.db, project_id=group[0].project_id, ids=[row.id for row in group])
+        results = await _attempt(world, group, [contents.delete(row.project_id, row.id) for row in group])
+        await content_store.forget_objects(world.db, project_id=group[0].project_id, ids=list(results))
 
 
 async def _move(world: "World", contents: Contents, rows: Sequence[ContentObject]) -> None:
@@ -302,10 +313,10 @@ async def _move(world: "World", contents: Contents, rows: Sequence[ContentObject
         await content_store.mark_deleted(
             world.db, project_id=project_id, id=row.id, attempt=row.attempt, delay=WRITES_END_AFTER
         )
-    later = [candidate for candidate in candidates if not candidate.may_move]
+    later = [one for one in candidates if not one.may_move or one.octets > MAX_CONTENT_OCTETS]
     times = [Moment.of(max(world.clock(), one.send_due_at or world.clock()) + CHECKED_AFTER) for one in later]
     await _postpone(world, [by_id[candidate.id] for candidate in later], times)
-    movable = [candidate for candidate in candidates if candidate.may_move]
+    movable = [candidate for candidate in candidates if candidate.may_move and candidate.octets <= MAX_CONTENT_OCTETS]
     if movable:
         await contents.mark()
     for group in _groups(movable):
@@ -328,8 +339,9 @@ async def _move_group(world: "World", contents: Contents, rows: Sequence[Content
     """Write the objects, then replace those contents that have not changed meanwhile."""
     project_id, attempts = rows[0].project_id, {row.id: row.attempt for row in rows}
     documents = await content_store.documents(world.db, project_id=project_id, ids=list(attempts))
-    sizes = await _all_of(contents.write(project_id, row.id, row.document) for row in documents)
-    octets = {row.id: size for row, size in zip(documents, sizes, strict=True)}
+    claimed = {row.id: row for row in rows}
+    writes = [contents.write(project_id, row.id, row.document) for row in documents]
+    octets = await _attempt(world, [claimed[row.id] for row in documents], writes)
     async with world.db.transaction() as tx:
         ids = await content_store.lock_to_move(
             tx,
@@ -345,6 +357,32 @@ async def _move_group(world: "World", contents: Contents, rows: Sequence[Content
         # If this took so long that a worker has deleted the object before it was written, nobody else deletes it.
         known = await content_store.known_objects(world.db, project_id=project_id, ids=others)
         await _all_of(contents.delete(project_id, send_id) for send_id in others if send_id not in known)
+
+
+async def _attempt(
+    world: "World", rows: Sequence[ContentObject], tasks: Sequence[Awaitable[Result]]
+) -> dict[UUID, Result]:
+    """The results of those tasks that succeed, by the ids of their rows. The rows of the others are postponed.
+
+    Raises StoreFailed if several fail and none succeeds: the store is away.
+    """
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    failed: dict[UUID, StoreFailed] = {}
+    succeeded: dict[UUID, Result] = {}
+    for row, result in zip(rows, results, strict=True):
+        if isinstance(result, StoreFailed):
+            failed[row.id] = result
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            succeeded[row.id] = result
+    if len(failed) > 1 and not succeeded:
+        raise next(iter(failed.values()))
+    for send_id, error in failed.items():
+        log.warning("content_store_failed", project=str(rows[0].project_id), send=str(send_id), error=str(error))
+    later = [row for row in rows if row.id in failed]
+    await _postpone(world, later, [Moment.of(world.clock() + CHECKED_AFTER)] * len(later))
+    return succeeded
 
 
 async def _all_of(tasks: Iterable[Awaitable[Result]]) -> list[Result]:

@@ -26,6 +26,13 @@ async def sends_to_erase(
 ) -> list[UUID]: ...
 
 
+@statement("""
+    select send_id from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)
+    order by send_id for update
+""")
+async def lock_bodies(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> list[UUID]: ...
+
+
 @statement("delete from send_bodies where project_id = %(project_id)s and send_id = any (%(ids)s)")
 async def erase_bodies(tx: Transaction, *, project_id: UUID, ids: list[UUID]) -> None: ...
 

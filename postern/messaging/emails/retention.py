@@ -85,6 +85,8 @@ async def _delete_sends(world: "World", project: ProjectRetention, before: Momen
         rows = await store.archived_sends(world.db, project_id=project_id, ids=expired)
         await world.resources[Archive].write(ARCHIVED_SENDS, project_id, rows)
     async with world.db.transaction() as tx:
+        # In the order in which a retry and the erasure of a person lock them.
+        await erasure_store.lock_bodies(tx, project_id=project_id, ids=expired)
         ids = await store.delete_sends(tx, project_id=project_id, ids=expired)
         for erase in (
             erasure_store.erase_bodies,

@@ -18,12 +18,14 @@ from postern.cli.checks import check_settings
 from postern.cli.doctor_contents import diagnose
 from postern.kernel import object_store
 from postern.kernel.config import SettingInvalid
+from postern.kernel.database.statements import Jsonb
 from postern.kernel.due import drain
 from postern.kernel.object_store import ObjectStore, StoreFailed
 from postern.messaging.emails import contents
 from postern.messaging.emails.contents import (
     CHECKED_AFTER,
     CONTENTS,
+    GROUP_OCTETS,
     MARKER,
     MOVED_OCTETS,
     WRITES_END_AFTER,
@@ -542,6 +544,64 @@ async def test_exports_have_the_moved_contents(sender, move, folder):
     (file,) = files(folder)
     file.unlink()
     assert (await exported())[sent["id"]]["contentMissing"] is True
+
+
+async def test_one_unreadable_object_leaves_the_others_in_the_export(sender, move, folder):
+    emails = [await send(sender) for _ in range(12)]
+    await move()
+    unreadable = folder / object_name(UUID(sender.id), UUID(emails[0]["id"]))
+    unreadable.write_bytes(unreadable.read_bytes() * 3)
+    document = (await sender.developer.get("/account/export")).json()
+    (project,) = [project for project in document["projects"] if project["id"] == sender.id]
+    missing = {row["sendId"] for row in project["sendBodies"] if row.get("contentMissing")}
+    assert missing == {emails[0]["id"]}
+    assert not any("objectOctets" in row for row in project["sendBodies"])
+
+
+async def test_an_object_that_fails_keeps_no_others_waiting(sender, world, clock, move, folder, monkeypatch):
+    emails = [await send(sender) for _ in range(12)]
+    write, fails = Contents.write, True
+
+    async def write_others(self, project_id, send_id, document):
+        if fails and str(send_id) == emails[0]["id"]:
+            raise StoreFailed("There is no room for it.")
+        return await write(self, project_id, send_id, document)
+
+    monkeypatch.setattr(Contents, "write", write_others)
+    await move()
+    assert sorted((await states(world, sender)).values()) == ["STORED"] * 11 + ["WAITING"]
+    fails = False
+    clock.move(CHECKED_AFTER)
+    await drain(world, [CONTENTS])
+    assert set((await states(world, sender)).values()) == {"STORED"}
+
+
+async def test_contents_are_found_after_the_clock_of_a_worker_was_ahead(sender, world, clock, run_due_work, folder):
+    clock.move(timedelta(days=1))
+    await find_contents(world)
+    clock.move(-timedelta(days=1))
+    await send(sender)
+    clock.move(timedelta(hours=2))
+    await find_contents(world)
+    await run_due_work()
+    assert set((await states(world, sender)).values()) == {"STORED"}
+
+
+async def test_large_contents_are_moved_alone_even_if_they_compress_well(sender, world, move, folder, monkeypatch):
+    emails = [await send(sender, attachments=[]) for _ in range(3)]
+    large = "update send_bodies set body = body || %s where project_id = %s and send_id = any (%s) returning send_id"
+    html = Jsonb({"html": "abcdefgh" * (GROUP_OCTETS // 8)})
+    await rows(world, large, html, UUID(sender.id), [UUID(email["id"]) for email in emails])
+    sizes, move_group = [], contents._move_group
+
+    async def record(world, store, group):
+        sizes.append(len(group))
+        await move_group(world, store, group)
+
+    monkeypatch.setattr(contents, "_move_group", record)
+    await move()
+    assert sizes == [1, 1, 1]
+    assert set((await states(world, sender)).values()) == {"STORED"}
 
 
 async def test_the_store_of_another_instance_is_refused(sender, world, move, folder):
