@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +30,7 @@ ROUNDS: Final = 2
 PROJECTS: Final = 4
 CANDIDATES: Final = 64
 """Projects from which those of each server are taken: the hash of its id decides where a project is."""
-CONTACTS: Final = 50_000
+CONTACTS: Final = 200_000
 """Contacts of each project."""
 SECONDS: Final = 15.0
 CONTACTS_OF_PROJECT = """
@@ -108,7 +109,8 @@ def pin(node: Node, core: int) -> None:
     """Let a server with all its processes use one core only; those that it starts later inherit it."""
     assert node.process is not None
     for pid in family(node.process.pid, processes()):
-        os.sched_setaffinity(pid, {core})
+        with suppress(ProcessLookupError):  # It has ended.
+            os.sched_setaffinity(pid, {core})
 
 
 def audience_of(server: Server, project: str, token: str) -> str:
