@@ -35,6 +35,7 @@ from bench.dashboard_data import Filling
 from bench.emails import Server, count_sent, quick_sink, relay_environment, verified_domain
 from bench.processes import processes, seconds_by_part
 from postern.cli.placement import placement
+from postern.kernel.database.connections import has_citus
 from postern.kernel.database.distribution import Distribution
 from postern.kernel.database.embedded import run_embedded
 from postern.kernel.database.migrations import migrate
@@ -194,7 +195,7 @@ def octets(connection: psycopg.Connection) -> dict[str, int]:
         "and relname !~ '^(pg|sql)_' and relnamespace = 'public'::regnamespace"
     )
     by_table = dict(connection.execute(query).fetchall())
-    if connection.execute("select from pg_extension where extname = 'citus'").fetchone() is not None:
+    if has_citus(connection):
         query = (
             "select relname, citus_total_relation_size(logicalrelid) from pg_dist_partition "
             "join pg_class on pg_class.oid = logicalrelid"

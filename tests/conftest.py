@@ -259,8 +259,10 @@ def one_server(database_url: str) -> None:
     """Skip a test about the plans of one PostgreSQL, or about batches that are divided by project on a Citus."""
     import psycopg
 
+    from postern.kernel.database.connections import has_citus
+
     with psycopg.connect(database_url) as connection:
-        if connection.execute("select from pg_extension where extname = 'citus'").fetchone() is not None:
+        if has_citus(connection):
             pytest.skip("concerns only a database on one server")
 
 

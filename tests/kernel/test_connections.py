@@ -22,6 +22,7 @@ from postern.kernel.http.connections import ConnectionLimits
 from postern.kernel.http.middleware import ReadOnlyTask
 from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
 from tests.conftest import PASSWORD
+from tests.lock_waits import lock_waits
 from tests.peers.ports import listening_socket
 
 LONG_SECONDS = 60
@@ -425,10 +426,8 @@ async def head_of(peer: Peer) -> bytes:
 
 
 async def statements_that_wait(url: str) -> int:
-    query = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
     async with await psycopg.AsyncConnection.connect(url) as watch:
-        row = await (await watch.execute(query)).fetchone()
-    return row[0] if row else 0
+        return await lock_waits(watch)
 
 
 async def known_tenants(server: Server, new_project: Callable, count: int) -> list:

@@ -245,9 +245,9 @@ class Distribution:
                 "`select citus_add_node('address', 5432)` on the coordinator."
             )
         self._execute(RETURNS)
-        # Those of a run that was interrupted, perhaps for another tenant.
-        yield from self._steps_to_return("block_writes" if block_writes else "force_logical")
         mode = "block_writes" if block_writes else "force_logical"
+        # Those of a run that was interrupted, perhaps for another tenant.
+        yield from self._steps_to_return(mode)
         table = self._value(FIRST_DISTRIBUTED)
         present = self.shards_of(tenant)
         if not present.is_alone and block_writes:

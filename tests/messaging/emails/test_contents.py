@@ -37,10 +37,11 @@ from postern.messaging.emails.operations import send_project_mail
 from postern.messaging.emails.retention import delete_expired, delete_expired_log
 from postern.platform.accounts.deletion import LATE_ROWS_DELAY
 from tests.conftest import PASSWORD
-from tests.messaging.domains.test_domains import publish
 from tests.messaging.emails.test_archive import SCOPE
-from tests.peers.smtp_sink import Sink
+from tests.messaging.emails.test_relay import sender, sink
 from tests.workers import in_another_process
+
+__all__ = ["sender", "sink"]
 
 FILE = random.Random(1).randbytes(100_000)
 """Octets that no compression makes smaller."""
@@ -68,24 +69,6 @@ async def no_state(world):
     """The tests of a process share a database, and each has a store of its own."""
     async with world.db.connection() as connection:
         await connection.execute("delete from content_state")
-
-
-@pytest.fixture
-async def sink():
-    async with Sink() as sink:
-        yield sink
-
-
-@pytest.fixture
-async def sender(project, zone, sink):
-    """A project with a verified domain that sends through the sink, so that no message is captured."""
-    domain = (await project.client.post("/domains", {"domain": "example.com"})).json()
-    publish(zone, domain)
-    assert (await project.client.post(f"/domains/{domain['id']}/verify")).json()["status"] == "VERIFIED"
-    relays = [{"host": "127.0.0.1", "port": sink.port, "tls": "none"}]
-    changed = await project.developer.patch("", {"settings": {"transport": "relay", "relays": relays}})
-    assert changed.status_code == 200, changed.text
-    return project
 
 
 @pytest.fixture
@@ -266,23 +249,26 @@ async def test_a_retry_while_a_worker_writes_the_object_keeps_the_content(
     assert attachment_of(sink.messages[-1].raw) == FILE
 
 
-async def test_a_process_killed_between_object_and_row_loses_nothing(sender, world, clock, move, monkeypatch, folder):
-    sent = await send(sender)
-    before = await message(sender, sent["id"])
-    replace_contents = contents.content_store.replace_contents
+async def write_object_and_be_killed(world, clock, monkeypatch, folder):
+    """A worker that is killed after it has written the object of a content, and before it changes the row."""
 
     async def killed(*arguments, **values):
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(contents.content_store, "replace_contents", killed)
     clock.move(timedelta(hours=2))
     await find_contents(world)
-    with pytest.raises(asyncio.CancelledError):
+    with monkeypatch.context() as patch, pytest.raises(asyncio.CancelledError):
+        patch.setattr(contents.content_store, "replace_contents", killed)
         await drain(world, [CONTENTS])
     assert len(files(folder)) == 1
+
+
+async def test_a_process_killed_between_object_and_row_loses_nothing(sender, world, clock, move, monkeypatch, folder):
+    sent = await send(sender)
+    before = await message(sender, sent["id"])
+    await write_object_and_be_killed(world, clock, monkeypatch, folder)
     assert (await stored_octets(world, sent["id"]))[1] is None
     assert await message(sender, sent["id"]) == before
-    monkeypatch.setattr(contents.content_store, "replace_contents", replace_contents)
     clock.move(CONTENTS.lease)
     await drain(world, [CONTENTS])
     assert len(files(folder)) == 1
@@ -293,16 +279,7 @@ async def test_a_process_killed_between_object_and_row_loses_nothing(sender, wor
 async def test_an_object_without_row_is_deleted_with_its_content(sender, world, clock, monkeypatch, folder):
     """The process is killed after it has written the object, and the content is deleted before the next try."""
     await send(sender)
-
-    async def killed(*arguments, **values):
-        raise asyncio.CancelledError
-
-    monkeypatch.setattr(contents.content_store, "replace_contents", killed)
-    clock.move(timedelta(hours=2))
-    await find_contents(world)
-    with pytest.raises(asyncio.CancelledError):
-        await drain(world, [CONTENTS])
-    assert len(files(folder)) == 1
+    await write_object_and_be_killed(world, clock, monkeypatch, folder)
     clock.move(timedelta(days=31))
     await delete_expired(world)
     clock.move(WRITES_END_AFTER)
