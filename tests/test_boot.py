@@ -392,6 +392,33 @@ def test_bootstrap_and_migrate_work_without_a_server(stopped: Path) -> None:
         server.stop()
 
 
+def test_workers_have_a_lower_priority_than_api_processes(server: StartedServer) -> None:
+    """Each has a session of its own. Linux may schedule sessions as groups, between which only theirs counts."""
+    api, worker = server.child("api"), server.child("worker")
+    eventually(lambda: all(render_processes(pid) for pid in (api, worker)), server)
+    for pid in (api, *render_processes(api)):
+        assert niceness(pid) == 0
+    for pid in (worker, *render_processes(worker)):
+        assert niceness(pid) == 5
+
+
+def render_processes(parent: int) -> list[int]:
+    """The render processes of an API process or a worker that have started."""
+    tasks = Path(f"/proc/{parent}/task").glob("*/children")
+    children = [int(pid) for task in tasks for pid in task.read_text().split()]
+    # A process that has just been forked still has the command line of its parent.
+    return [pid for pid in children if any("render_process" in argument for argument in arguments(pid))]
+
+
+def niceness(pid: int) -> int:
+    """The niceness of a process, which is also that of its group if this Linux schedules sessions as groups."""
+    autogroup = Path(f"/proc/{pid}/autogroup")
+    niceness = os.getpriority(os.PRIO_PROCESS, pid)
+    if autogroup.exists():
+        assert autogroup.read_text().split()[-1] == str(niceness)
+    return niceness
+
+
 @pytest.mark.parametrize("part", ["api", "worker", "-D"])
 def test_a_killed_child_process_is_restarted(server: StartedServer, part: str) -> None:
     before = server.child(part)

@@ -36,7 +36,14 @@ FILES = sorted(ROOT.rglob("*.py"))
 LAYERS = ["kernel", "web", "protocols", "security", "platform", "messaging", "identity", "compat"]
 """The layers of the code; each imports only those before it."""
 MAY_IMPORT = {
-    "protocols": {"protocols", "kernel.values", "kernel.http.problems", "kernel.limits", "kernel.untrusted_json"}
+    "protocols": {
+        "protocols",
+        "kernel.values",
+        "kernel.http.problems",
+        "kernel.limits",
+        "kernel.untrusted_json",
+        "kernel.priority",
+    }
 }
 """Layers that may import only these modules."""
 COMPOSITION = {"__main__", "app", "cli", "world", "instance", "instance_store", "reference", "examples"}

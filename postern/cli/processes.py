@@ -38,7 +38,13 @@ from postern.cli.mail_servers import MailServers
 from postern.cli.placement import unfinished_distribution
 from postern.cli.ports import API_VARIABLES, BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, sharing_rate_limits, wait_for_database
-from postern.instance_store import delete_complete_rates, heartbeat, remove_worker, unfinished_migrations
+from postern.instance_store import (
+    delete_complete_rates,
+    heartbeat,
+    merge_pending_entries,
+    remove_worker,
+    unfinished_migrations,
+)
 from postern.kernel.config import SettingInvalid, Settings, misspelled_variables, read_settings
 from postern.kernel.database.connections import connect
 from postern.kernel.database.long_migrations import Progress, execute_unfinished
@@ -47,6 +53,7 @@ from postern.kernel.due import Worker
 from postern.kernel.http.connections import HttpServer, LimitedProtocol, limited_protocol
 from postern.kernel.http.https_listener import HANDSHAKES, HttpsServer
 from postern.kernel.log import set_up_logs
+from postern.kernel.priority import lower_priority
 from postern.kernel.values import new_id
 from postern.messaging.analytics.retention import merge_sums
 from postern.messaging.certificates.model import PLAN_EVERY
@@ -71,11 +78,18 @@ RESERVED_FILES = 500
 WORKER_GC_THRESHOLD = 100_000
 """GC_THRESHOLD of a worker: more than the objects of the messages that it sends at a time, so that they are not
 traversed again and again."""
+WORKER_NICENESS = 5
+"""The niceness of a worker and its render processes, see nice(2): when all processors are busy, an API process, for
+whose responses somebody waits, gets three times as much time as each of them."""
 MIGRATE_EVERY = timedelta(seconds=30)
 """How often a worker looks for long migrations that are not finished."""
 MIGRATE_AFTER_FAILURE = timedelta(hours=1)
 """The longest pause after one whose statement fails; the pause doubles each time."""
 MIGRATION_LOG_EVERY = timedelta(seconds=10)
+MERGED_INDEXES = ["contacts_search", "send_search_text"]
+"""GIN indexes whose new entries are collected in a list (`fastupdate`). The statement that makes a list too long merges
+it, which can take a quarter of a second and longer, so a worker does it before."""
+MERGE_EVERY = timedelta(seconds=2)
 COMPLETE_RATES_DELETED = 100_000
 """How many unused rate limits a worker deletes every RETENTION_EVERY."""
 log: structlog.stdlib.BoundLogger = structlog.get_logger(__name__)
@@ -210,7 +224,7 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
     """Run due work until SIGTERM, SIGINT or the end of the parent; running work gets the drain timeout to finish.
 
     Also sends heartbeats, deletes expired data, merges statistics, looks for names that need a certificate, and
-    executes long migrations.
+    executes long migrations. The process has a lower priority than one that serves requests.
 
     Raises SettingInvalid, WrongMasterKey, and OperationalError or PoolTimeout if the database stays unreachable.
     """
@@ -227,6 +241,7 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
             background_tasks = asyncio.gather(
                 _send_heartbeats(world),
                 _clean_up(world),
+                _merge_pending_entries(world),
                 _plan_certificates(world),
                 _execute_long_migrations(world),
                 pages_domains.keep_reloading(),
@@ -246,6 +261,7 @@ def run_worker(settings: Settings, url: str, *, parent: ParentPipe | None = None
     set_up_logs(settings.log_format, settings.log_level)
     check_settings(settings)
     _log_misspelled_variables(parent)
+    lower_priority(WORKER_NICENESS)
     uvloop.run(run())
 
 
@@ -350,6 +366,16 @@ async def _clean_up(world: World) -> None:
         except (OperationalError, PoolTimeout) as error:
             log.warning("clean_up_failed", error=str(error).strip())
         await asyncio.sleep(RETENTION_EVERY.total_seconds())
+
+
+async def _merge_pending_entries(world: World) -> None:
+    """Merge the pending entries of MERGED_INDEXES, every MERGE_EVERY, until cancelled."""
+    while True:
+        try:
+            await merge_pending_entries(world.db, indexes=MERGED_INDEXES)
+        except (OperationalError, PoolTimeout) as error:
+            log.warning("pending_entries_not_merged", error=str(error).strip())
+        await asyncio.sleep(MERGE_EVERY.total_seconds())
 
 
 async def _plan_certificates(world: World) -> None:

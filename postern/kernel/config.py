@@ -225,7 +225,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Maximum concurrent connections from one IP address (or IPv6 /64 network), unless it is a trusted proxy."""
     concurrent_requests: int = 128
     """Maximum concurrent requests of one API process; further ones wait."""
-    concurrent_requests_per_project: int = 32
+    concurrent_requests_per_project: int = 16
     """The same for requests of one project, while there are others."""
     queue_wait: timedelta = timedelta(seconds=2)
     """`POSTERN_QUEUE_WAIT` in seconds: how long a request may wait for others before it gets 503."""

@@ -23,6 +23,7 @@ from typing import Final, cast
 import msgspec
 
 from postern.kernel.http.problems import Problem, ProblemError
+from postern.kernel.priority import lower_priority
 from postern.protocols.mail.dkim import Signer
 from postern.protocols.mail.templates.composing import (
     TASKS,
@@ -57,6 +58,8 @@ MEMORY_BYTES: Final = 1024 * 1024 * 1024
 """Limit of the address space, in addition to that at the start of the process."""
 STACK_BYTES: Final = 16 * 1024 * 1024
 """Size of the native stack: several times what the deepest accepted template needs."""
+LOW_NICENESS: Final = 10
+"""The niceness with a low priority."""
 RESIDENT_BYTES: Final = 400_000_000
 """A process with more resident memory exits after its response, and a new one replaces it."""
 SLOW_SECONDS: Final = 0.05
@@ -215,8 +218,7 @@ def _limit_memory() -> None:
 def main() -> None:
     """Serve on the standard input, which is a socket, in a thread with a stack of STACK_BYTES."""
     marker = mmap.mmap(int(sys.argv[1]), MARKER_FORMAT.size)
-    if "low" in sys.argv[2:]:
-        os.nice(10)
+    lower_priority(LOW_NICENESS if "low" in sys.argv[2:] else 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _limit_memory()
     gc.freeze()
