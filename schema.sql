@@ -3291,6 +3291,8 @@ CREATE INDEX project_sites_updated ON public.project_sites USING btree (updated_
 
 CREATE INDEX projects_account ON public.projects USING btree (account_id, id);
 
+CREATE INDEX projects_host_names ON public.projects USING btree ((((settings -> 'signIn'::text) ->> 'pagesDomain'::text)), ((settings ->> 'trackingDomain'::text)));
+
 CREATE UNIQUE INDEX projects_pages_domain ON public.projects USING btree ((((settings -> 'signIn'::text) ->> 'pagesDomain'::text))) WHERE ((((settings -> 'signIn'::text) ->> 'pagesDomain'::text) IS NOT NULL) AND (deleted_at IS NULL));
 
 CREATE INDEX projects_with_tracking ON public.projects USING btree (id) WHERE ((settings ->> 'trackingDomain'::text) IS NOT NULL);
