@@ -439,18 +439,13 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
         if document is not None:
             await restore_content(tx, call.project_id, send_id, document, call.now)
         send = await _lock(call, tx, send_id)
-        if not send.test:
-            call.require_live("retry an e-mail that a TEST key did not send")
+        _require_retriable(call, send)
         if send.status in AWAITING_ATTEMPT:
             brought_forward = await store.bring_forward(tx, project_id=call.project_id, id=send_id, now=call.now)
             if brought_forward is None:
                 raise NotRetriable("This send is being transmitted right now.")
             tx.mark_due("sends", call.project_id)
             return entry_of(brought_forward)
-        if send.status not in RETRIABLE:
-            raise NotRetriable
-        if send.expires_at is not None and send.expires_at <= call.now:
-            raise NotRetriable("This send has expired; send a new e-mail.")
         for stored in await store.bodies(tx, project_id=call.project_id, ids=[send_id]):
             if stored.object_octets is not None:
                 raise ContentStoreUnavailable  # A worker has moved it since it was read.
@@ -473,11 +468,26 @@ async def retry_email(call: Call, send_id: UUID) -> EmailLogEntry:
     return entry_of(queued)
 
 
+def _require_retriable(call: Call, send: Send) -> None:
+    """Raises NotRetriable if a send cannot be retried, whatever its content, and LiveKeyRequired."""
+    if not send.test:
+        call.require_live("retry an e-mail that a TEST key did not send")
+    if send.status in AWAITING_ATTEMPT:
+        return
+    if send.status not in RETRIABLE:
+        raise NotRetriable
+    if send.expires_at is not None and send.expires_at <= call.now:
+        raise NotRetriable("This send has expired; send a new e-mail.")
+
+
 async def _moved_content(call: Call, send_id: UUID) -> bytes | None:
-    """The content of a send that can be retried, if it was moved to the store. Raises NotRetriable and
+    """The content of a send that can be retried, if it was moved to the store. Raises NotRetriable, LiveKeyRequired and
     ContentStoreUnavailable."""
     send = await store.get_send(call.db, project_id=call.project_id, id=send_id)
-    if send is None or send.status not in RETRIABLE:
+    if send is None:
+        return None
+    _require_retriable(call, send)
+    if send.status in AWAITING_ATTEMPT:
         return None
     octets = await object_octets(call.db, project_id=call.project_id, send_id=send_id)
     if octets is None:

@@ -210,6 +210,8 @@ async def test_a_moved_email_can_be_retried(sender, sink, world, clock, move, ru
     away = await sender.client.post(f"/emails/{sent['id']}/retry")
     assert (away.status_code, away.json()["code"]) == (503, "content_store_unavailable")
     assert (await sender.client.get(f"/emails/logs/{sent['id']}")).json()["status"] == "FAILED"
+    refused = await (await sender.key(environment="TEST")).post(f"/emails/{sent['id']}/retry")
+    assert (refused.status_code, refused.json()["code"]) == (403, "live_key_required"), "without asking the store"
     file.rmdir()
     gone = await sender.client.post(f"/emails/{sent['id']}/retry")
     assert (gone.status_code, gone.json()["code"]) == (409, "not_retriable")
