@@ -468,6 +468,26 @@ async def test_requests_of_others_are_served_while_one_project_uses_all_its_plac
         assert (await head_of(peers[2])).startswith(b"HTTP/1.1 200")
 
 
+async def test_a_foreign_credential_in_another_header_keeps_its_owner(start_server, new_project):
+    """Postmark's API reads `X-Postmark-Server-Token`: `Authorization` may have a public key of anybody."""
+    async with start_server(**LONG_WAITS) as server:
+        attacker, victim = await known_tenants(server, new_project, 2)
+        scheduler, key = server.limits.scheduler, hash(victim.secret_key.encode())
+        owner = scheduler.owner_of(key)
+        lines = [
+            "POST /compat/postmark/email HTTP/1.1",
+            "Host: postern",
+            f"Authorization: Bearer {victim.secret_key}",
+            f"X-Postmark-Server-Token: {attacker.secret_key}",
+            "Content-Type: application/json",
+            "Content-Length: 2",
+        ]
+        peer = await server.connect()
+        await peer.send("\r\n".join([*lines, "", "{}"]).encode())
+        assert (await head_of(peer)).startswith(b"HTTP/1.1 422")
+        assert scheduler.owner_of(key) == owner != scheduler.owner_of(hash(attacker.secret_key.encode()))
+
+
 async def test_many_pipelined_requests_are_refused_one_after_the_other(
     start_server, new_project, database_url, monkeypatch
 ):

@@ -192,16 +192,27 @@ async def test_long_requests_do_not_keep_the_others_from_being_executed():
 
 async def test_requests_belong_to_the_owner_of_their_credential_once_it_is_known():
     requests = Requests(4, 4)
-    first, unknown = requests.submit("127.0.0.1", 1, credential=7)[0], requests.submit("127.0.0.1", 1)[0]
+    key = hash(b"key")
+    first, unknown = requests.submit("127.0.0.1", 1, credential=key)[0], requests.submit("127.0.0.1", 1)[0]
     assert first.flow is unknown.flow
-    first.belongs_to("project")
+    first.belongs_to("project", "key")
     assert first.flow is not unknown.flow
     assert unknown.flow is not None
     assert unknown.flow.running == 1
-    assert requests.scheduler.owner_of(7) == "project"
+    assert requests.scheduler.owner_of(key) == "project"
     assert requests.scheduler.owner_of(8) is None
     first.is_unknown()
-    assert requests.scheduler.owner_of(7) is None
+    assert requests.scheduler.owner_of(key) is None
+
+
+async def test_a_credential_that_was_not_the_one_that_was_read_keeps_its_owner():
+    """A request may have the credential of somebody else in a header that its operation does not read."""
+    requests, key = Requests(4, 4), hash(b"victim")
+    requests.submit("127.0.0.1", 1, credential=key)[0].belongs_to("victim", "victim")
+    foreign = requests.submit("victim", 1, credential=key)[0]
+    foreign.belongs_to("attacker", "attacker")
+    assert requests.scheduler.owner_of(key) == "victim"
+    assert foreign.flow is requests.scheduler._flow("attacker")
 
 
 @pytest.mark.parametrize("owners", [1, 2])
@@ -209,8 +220,9 @@ async def test_known_credentials_are_limited(monkeypatch, owners):
     monkeypatch.setattr(scheduling, "MAX_KNOWN_CREDENTIALS", owners)
     requests = Requests(9, 9)
     for number in range(3):
-        requests.submit("address", 1, credential=number)[0].belongs_to(f"project{number}")
-    known = [number for number in range(3) if requests.scheduler.owner_of(number)]
+        credential = hash(b"key%d" % number)
+        requests.submit("address", 1, credential=credential)[0].belongs_to(f"project{number}", f"key{number}")
+    known = [number for number in range(3) if requests.scheduler.owner_of(hash(b"key%d" % number))]
     assert known == [0, 1, 2][3 - owners :]
 
 

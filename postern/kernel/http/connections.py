@@ -270,8 +270,11 @@ class _ConnectionRequest(ScheduledRequest):
         app: Any,
         credential: int | None,
         owner: Hashable,
+        *,
+        is_cookie: bool,
     ) -> None:
-        super().__init__(connection.limits.scheduler, app, credential, owner, connection.loop.time())
+        now = connection.loop.time()
+        super().__init__(connection.limits.scheduler, app, credential, owner, now, is_cookie=is_cookie)
         self._connection = connection
         self._cycle = cycle
 
@@ -408,13 +411,13 @@ class LimitedProtocol(HttpToolsProtocol):
             super()._start_asgi_task(cycle, app)
             return
         scheduler, headers = self.limits.scheduler, scope["headers"]
-        credential = _credential_of(headers)
+        credential, is_cookie = _credential_of(headers)
         owner = scheduler.owner_of(credential)
         if owner is None:
             owner = self._network_of_client(headers)
         if owner != self.owner and self._admitted:
             self.limits.join(self, owner)
-        self._request = request = _ConnectionRequest(self, cycle, app, credential, owner)
+        self._request = request = _ConnectionRequest(self, cycle, app, credential, owner, is_cookie=is_cookie)
         scheduler.submit(request)
 
     def start(self, cycle: RequestResponseCycle, request: ScheduledRequest) -> None:
@@ -586,8 +589,9 @@ def limited_protocol(settings: Settings) -> type[LimitedProtocol]:
     return type("SettingsProtocol", (LimitedProtocol,), {"limits": ConnectionLimits.of(settings)})
 
 
-def _credential_of(headers: list[tuple[bytes, bytes]]) -> int | None:
-    """The hash of the credential of a request, which differs from process to process; None if it has none."""
+def _credential_of(headers: list[tuple[bytes, bytes]]) -> tuple[int | None, bool]:
+    """The hash of the credential of a request, which differs from process to process, and whether it is the header
+    `Cookie`; None if it has none."""
     values = dict(headers)
     for name in CREDENTIAL_HEADERS:
         if name in values:
@@ -595,8 +599,8 @@ def _credential_of(headers: list[tuple[bytes, bytes]]) -> int | None:
             if name == b"authorization":
                 # Without the scheme: one credential has one hash, however the client writes it.
                 value = value.partition(b" ")[2].strip() or value
-            return hash(value)
-    return None
+            return hash(value), name == b"cookie"
+    return None, False
 
 
 def _response(problem: Problem, *, keep_alive: bool = False, is_head: bool = False) -> bytes:

@@ -167,8 +167,10 @@ async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
     if operation.accepts:
         read_token = operation.compatible_api.read_token if operation.compatible_api else read_bearer
         request: ScheduledRequest | None = scope.get("postern_request")  # type: ignore[assignment]
+        token: str | None = None
         try:
-            caller = await _read_caller(state.readers, connection, world, project_id, origin, read_token)
+            token = read_token(connection.headers)
+            caller = await _read_caller(state.readers, world, token, project_id, origin)
         except CredentialInvalid:
             if request is not None:
                 request.is_unknown()
@@ -177,7 +179,7 @@ async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
         if request is not None and owner is not None:
             # Secret keys have turns of their own: anybody may have a publishable key or a customer's token. By number,
             # because the hash and the comparisons of a UUID are functions in Python.
-            request.belongs_to((owner.int, caller.kind == "secret_key"))
+            request.belongs_to((owner.int, caller.kind == "secret_key"), token)
         _check_caller(operation, caller)
         if caller.kind == "secret_key" and "anonymous" in operation.accepts:
             origin = _visitor_origin(connection.headers, origin)
@@ -220,9 +222,8 @@ async def is_still_admitted(request: RawRequest, call: Call) -> bool:
     """
     operation: Operation[Any, Any] = request.scope["route_handler"].opt["operation"]
     try:
-        caller = await _read_caller(
-            request.app.state.readers, request, call.world, call.project_id, call.origin, read_bearer
-        )
+        token = read_bearer(request.headers)
+        caller = await _read_caller(request.app.state.readers, call.world, token, call.project_id, call.origin)
         _check_caller(operation, caller)
     except (Unauthenticated, Forbidden, Missing):
         return False
@@ -299,14 +300,8 @@ def _take_compatible_request(connection: RawRequest, world: Any, caller: Caller,
 
 
 async def _read_caller(
-    readers: Sequence[Any],
-    connection: RawRequest,
-    world: Any,
-    project_id: UUID | None,
-    origin: Origin,
-    read_token: Callable[[Mapping[str, str]], str | None],
+    readers: Sequence[Any], world: Any, token: str | None, project_id: UUID | None, origin: Origin
 ) -> Caller:
-    token = read_token(connection.headers)
     if token is None:
         return ANONYMOUS
     for read in readers:

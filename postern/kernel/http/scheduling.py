@@ -69,6 +69,7 @@ class ScheduledRequest:
         "arrived_at",
         "credential",
         "flow",
+        "is_cookie",
         "owner",
         "runs_since",
     )
@@ -80,6 +81,8 @@ class ScheduledRequest:
         credential: int | None,
         owner: Hashable,
         now: float,
+        *,
+        is_cookie: bool = False,
     ) -> None:
         """`owner` is the key of its flow, and `now` the time of the event loop."""
         self._scheduler = scheduler
@@ -87,6 +90,8 @@ class ScheduledRequest:
         self._pauses = 0
         self.credential = credential
         """The hash of the credential, if the request has one."""
+        self.is_cookie = is_cookie
+        """Whether the credential is the header `Cookie`, from which a token is read."""
         self.owner = owner
         self.flow: Flow | None = None
         """None if the request is refused or complete, or does not count."""
@@ -159,10 +164,14 @@ class ScheduledRequest:
         """See `ComputationTurns.turn`."""
         return self._scheduler.computations.turn(self.owner)
 
-    def belongs_to(self, owner: Hashable) -> None:
-        """Count this request, and those with the same credential from now on, among those of `owner`: a project or a
-        developer's account, to which the credential belongs."""
-        self._scheduler.remember(self, owner)
+    def belongs_to(self, owner: Hashable, token: str | None) -> None:
+        """Count this request among those of `owner`: a project or a developer's account, to which `token` belongs.
+
+        Those with the same credential count among them from now on, if `token` is the credential: a request may have
+        that of somebody else, too, in a header that its operation does not read.
+        """
+        is_credential = self.is_cookie or (token is not None and hash(token.encode()) == self.credential)
+        self._scheduler.remember(self, owner, with_credential=is_credential)
 
     def is_unknown(self) -> None:
         """Forget the owner of the credential: it is not valid any more."""
@@ -333,12 +342,12 @@ class RequestScheduler:
         if flow.running <= self._max_running_of_one:
             self._running += 1
 
-    def remember(self, request: ScheduledRequest, owner: Hashable) -> None:
+    def remember(self, request: ScheduledRequest, owner: Hashable, *, with_credential: bool) -> None:
         """See `ScheduledRequest.belongs_to`."""
         if request.owner == owner:
             return
         request.owner = owner
-        if request.credential is not None:
+        if with_credential and request.credential is not None:
             self._owners[request.credential] = owner
             if len(self._owners) > MAX_KNOWN_CREDENTIALS:
                 self._owners.popitem(last=False)
