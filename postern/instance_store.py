@@ -74,15 +74,15 @@ async def record_smtp_counters(db: Queries, *, id: UUID, now: Moment, counters: 
 async def remove_smtp_process(db: Queries, *, id: UUID, before: Moment) -> None: ...
 
 
-# Merge the pending entries of GIN indexes into their trees, unless another process does it.
-# Only the owner of an index may. On Citus, the indexes of its servers are not reached.
+# Merge the pending entries of a GIN index into its tree, unless another process does so, or this user does not own it.
+# On Citus, the indexes of its servers are not reached.
 @statement("""
     select gin_clean_pending_list(c.oid)
     from pg_class c
-    where c.relname = any(%(indexes)s) and c.relnamespace = current_schema()::regnamespace
+    where c.relname = %(index)s and c.relnamespace = current_schema()::regnamespace
         and pg_has_role(c.relowner, 'USAGE') and pg_try_advisory_xact_lock(hashtextextended('pending entries', 0))
 """)
-async def merge_pending_entries(db: Queries, *, indexes: list[str]) -> None: ...
+async def merge_pending_entries(db: Queries, *, index: str) -> None: ...
 
 
 # The numbers of reports that could not be processed, by kind.

@@ -39,6 +39,7 @@ from postern.cli.placement import unfinished_distribution
 from postern.cli.ports import API_VARIABLES, BACKLOG, HTTPS_VARIABLES, SMTP_VARIABLES, open_port
 from postern.instance import HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, sharing_rate_limits, wait_for_database
 from postern.instance_store import (
+    count_workers,
     delete_complete_rates,
     heartbeat,
     merge_pending_entries,
@@ -86,7 +87,7 @@ MIGRATE_EVERY = timedelta(seconds=30)
 MIGRATE_AFTER_FAILURE = timedelta(hours=1)
 """The longest pause after one whose statement fails; the pause doubles each time."""
 MIGRATION_LOG_EVERY = timedelta(seconds=10)
-MERGED_INDEXES = ["contacts_search", "send_search_text"]
+MERGED_INDEXES = ("contacts_search", "send_search_text")
 """GIN indexes whose new entries are collected in a list (`fastupdate`). The statement that makes a list too long merges
 it, which can take a quarter of a second and longer, so a worker does it before."""
 MERGE_EVERY = timedelta(seconds=2)
@@ -369,13 +370,17 @@ async def _clean_up(world: World) -> None:
 
 
 async def _merge_pending_entries(world: World) -> None:
-    """Merge the pending entries of MERGED_INDEXES, every MERGE_EVERY, until cancelled."""
+    """Merge the pending entries of MERGED_INDEXES until cancelled, so often that all workers together do it every
+    MERGE_EVERY."""
+    workers = 1
     while True:
+        await asyncio.sleep(workers * MERGE_EVERY.total_seconds())
         try:
-            await merge_pending_entries(world.db, indexes=MERGED_INDEXES)
-        except (OperationalError, PoolTimeout) as error:
+            for index in MERGED_INDEXES:
+                await merge_pending_entries(world.db, index=index)
+            workers = max(1, await count_workers(world.db, since=world.clock() - HEARTBEAT_TIMEOUT))
+        except (PsycopgError, PoolTimeout) as error:
             log.warning("pending_entries_not_merged", error=str(error).strip())
-        await asyncio.sleep(MERGE_EVERY.total_seconds())
 
 
 async def _plan_certificates(world: World) -> None:

@@ -149,6 +149,7 @@ async def test_a_cancelled_index_is_built_again(url: str, folder: Path, monkeypa
     (folder / "0002_index.sql").write_text(INDEX)
     migrate(url, folder=folder)
     validity = "select indisvalid from pg_index where indexrelid = to_regclass('books_pages')"
+    statistics = "select count(*) from pg_stats where tablename = 'books'"
     assert query(url, validity) == []
     with psycopg.connect(url) as writer:
         writer.execute("update books set pages = 5 where shelf = 0")
@@ -160,8 +161,10 @@ async def test_a_cancelled_index_is_built_again(url: str, folder: Path, monkeypa
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
+    query(url, "delete from pg_statistic where starelid = 'books'::regclass returning 1")
     assert [progress.is_finished for progress in await finish(url, folder)] == [False, True]
     assert query(url, validity) == [(True,)]
+    assert query(url, statistics) != [(0,)]
 
 
 def test_what_needs_a_long_migration_finishes_it_first(url: str, folder: Path) -> None:

@@ -281,12 +281,14 @@ def _row_of(values: list[str] | tuple[str, ...]) -> Composed:
 
 
 def _build_index(connection: Connection, migration: LongMigration, index: str) -> None:
-    """Build the index without blocking writes. One that an earlier attempt has left incomplete is dropped first."""
+    """Build the index without blocking writes, and collect the statistics of its expressions, which plans need. One
+    that an earlier attempt has left incomplete is dropped first."""
     row = connection.execute("select indisvalid from pg_index where indexrelid = to_regclass(%s)", [index]).fetchone()
     if row is not None and not row[0]:
         connection.execute(SQL("drop index concurrently {}").format(Identifier(index)))
     if row is None or not row[0]:
         connection.execute(migration.text.encode())
+    connection.execute(SQL("analyze {}").format(Identifier(migration.table)))
     _finish(connection, migration)
 
 

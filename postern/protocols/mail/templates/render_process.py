@@ -52,8 +52,9 @@ CPU_SECONDS: Final = 2.0
 CPU_SECONDS_PER_MILLION: Final = 0.25
 LIMITS_KEPT_SECONDS: Final = 0.1
 """Within this time, items of the same size share time limits: starting them takes as long as filling a layout."""
-WALL_FACTOR: Final = 5
-"""The wall clock limit as a multiple of the processor time limit."""
+WALL_FACTOR: Final = 20
+"""The wall clock limit as a multiple of the processor time limit. While all processors are busy, a process with a lower
+priority gets a small part of one; an item must not be refused because of that."""
 MEMORY_BYTES: Final = 1024 * 1024 * 1024
 """Limit of the address space, in addition to that at the start of the process."""
 STACK_BYTES: Final = 16 * 1024 * 1024
