@@ -28,6 +28,10 @@ from tests.peers.ports import listening_socket
 LONG_SECONDS = 60
 PIPELINED = 400
 """Requests in one write: more than could be refused within one another."""
+FLOOD = 6_000
+"""Requests in one write that are read in several parts."""
+READ_AT_ONCE = 262_144
+"""Octets that uvloop reads at a time."""
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: postern\r\n\r\n"
 SMALL_LIMITS = {
     "header_limit": 4_096,
@@ -505,6 +509,44 @@ async def test_many_pipelined_requests_are_refused_one_after_the_other(
         await eventually(lambda: scheduler._running == 0)
         await peer.send(request_of(tenant, ""))
         assert (await head_of(peer)).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("status", [200, 503])
+async def test_requests_that_are_pipelined_without_end_do_not_fill_the_memory(
+    start_server, new_project, monkeypatch, status
+):
+    """Only as many as were read at once wait, whether they are executed or refused."""
+    async with start_server(**LONG_WAITS) as server:
+        [tenant], peer = await known_tenants(server, new_project, 1), await server.connect()
+        request = REQUEST.replace(b"Host", b"X: " + b"x" * 100 + b"\r\nHost")
+        if status == 503:
+            request = request_of(tenant, "")
+            monkeypatch.setattr(scheduling, "MAX_WAITING", 0)
+            monkeypatch.setattr(server.limits.scheduler, "_has_room", lambda _flow: False)
+        sending = asyncio.create_task(peer.send(request * FLOOD))
+        [connection] = server.limits.connections
+        most = 0
+        for _ in range(FLOOD):
+            assert (await head_of(peer)).startswith(b"HTTP/1.1 %d" % status)
+            most = max(most, len(connection.pipeline))
+        await sending
+        assert 0 < most <= READ_AT_ONCE / len(request) + 1
+
+
+async def test_a_client_that_reads_no_responses_of_refused_requests_gets_few(start_server, new_project, monkeypatch):
+    async with start_server(**LONG_WAITS) as server:
+        [tenant], peer = await known_tenants(server, new_project, 1), await server.connect()
+        monkeypatch.setattr(scheduling, "MAX_WAITING", 0)
+        monkeypatch.setattr(server.limits.scheduler, "_has_room", lambda _flow: False)
+        peer.reader._transport.pause_reading()
+        # More than the buffers of the operating system hold.
+        sending = asyncio.create_task(peer.send(request_of(tenant, "") * FLOOD * 20))
+        [connection] = server.limits.connections
+        await eventually(lambda: connection.flow.write_paused)
+        await asyncio.sleep(0.3)
+        assert connection.transport.get_write_buffer_size() < 200_000
+        sending.cancel()
+        peer.writer.transport.abort()
 
 
 async def test_a_client_that_leaves_while_its_request_waits_frees_its_place(start_server, new_project, database_url):

@@ -5,7 +5,7 @@ all connections checks the timeouts, so that no request needs its own timer.
 """
 
 import asyncio
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Generator, Hashable
 from contextlib import contextmanager
 from contextvars import Context
@@ -16,6 +16,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any, ClassVar
 
 import uvicorn
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from postern.kernel.config import Settings
@@ -41,6 +42,8 @@ MAX_REFUSED = 200
 ones are closed at once: then the client may get no response, if it is sending a request."""
 MIN_IDLE_SECONDS = 1.0
 """How long a connection must have been unused after it was opened, before it is closed to make room for another."""
+WRITABLE_AFTER_SECONDS = 0.05
+"""How long to wait before looking again whether a client has read responses."""
 CREDENTIAL_HEADERS = (b"authorization", b"x-postmark-server-token", b"cookie")
 """Headers that may have the credential of a request; the first of them that it has counts."""
 
@@ -258,6 +261,21 @@ class _ResponseTransport:
         return self._transport.is_closing()
 
 
+class _PipelineFlow(FlowControl):
+    """Reads nothing more of a connection as long as requests wait in its pipeline.
+
+    uvicorn goes on reading after each response, and parses thousands of requests meanwhile.
+    """
+
+    def __init__(self, transport: asyncio.Transport, pipeline: deque[Any]) -> None:
+        super().__init__(transport)
+        self._pipeline = pipeline
+
+    def resume_reading(self) -> None:
+        if not self._pipeline:
+            super().resume_reading()
+
+
 class _ConnectionRequest(ScheduledRequest):
     """A request of a connection."""
 
@@ -325,6 +343,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.flow = _PipelineFlow(transport, self.pipeline)
         try:
             self._count_key = self.limits.admit(self, self.client[0] if self.client else "")
             self._admitted = True
@@ -528,16 +547,22 @@ class LimitedProtocol(HttpToolsProtocol):
             self._evict()
         if self.limits.is_stopping:
             cycle.keep_alive = False
-        cycle.response_started = cycle.response_complete = True
+        cycle.response_started = True
         is_head = cycle.scope["method"] == "HEAD"
         self.transport.write(_response(problem, keep_alive=cycle.keep_alive, is_head=is_head))
         if not cycle.keep_alive:
             self.transport.close()
-        if self.pipeline:
-            # Not at once: each of many pipelined requests would be refused within the refusal of the one before.
-            self.loop.call_soon(cycle.on_response, context=Context())
-        else:
-            cycle.on_response()
+        # Not at once: the next ones of thousands of pipelined requests would be refused in the same iteration of the
+        # event loop, if not within this refusal.
+        self.loop.call_soon(self._complete_refusal, cycle, context=Context())
+
+    def _complete_refusal(self, cycle: RequestResponseCycle) -> None:
+        """Go on with the next request, as soon as the client has read enough of the responses."""
+        if self.flow.write_paused and not self.transport.is_closing():
+            self.loop.call_later(WRITABLE_AFTER_SECONDS, self._complete_refusal, cycle, context=Context())
+            return
+        cycle.response_complete = True
+        cycle.on_response()
 
     def end_after_response(self) -> None:
         """End the connection after the response to the request that is executed, if there is one."""
@@ -558,6 +583,8 @@ class LimitedProtocol(HttpToolsProtocol):
         elif self._paused_since is not None and now - self._paused_since > self.limits.body_seconds:
             # The client does not read the response, so an error response is useless.
             self.transport.abort()
+        elif self.pipeline:
+            self._phase_began_at = now  # Nothing more is read.
         elif self._phase is Phase.HEADER and now - self._phase_began_at > self.limits.header_seconds:
             if self._head_bytes_read:
                 self.refuse(RequestTooSlow())
