@@ -119,6 +119,7 @@ class Removed(Record):
 
 
 View = TypeVar("View", bound=Record)
+Row = TypeVar("Row", bound=msgspec.Struct)
 
 
 def is_parseable_url(url: str) -> bool:
@@ -266,6 +267,14 @@ _encoder = msgspec.json.Encoder(enc_hook=_encode_datetime)
 def to_json(value: Any) -> bytes:
     """Encode `value` as JSON. A Moment has exactly three decimals; a plain datetime has those that msgspec writes."""
     return _encoder.encode(value)
+
+
+def with_milliseconds(row: Row) -> Row:
+    """The row with its Moments cut to milliseconds, as `to_json` writes them: for a row that is inserted by its values
+    where others are inserted as JSON, so that times of both can be compared."""
+    times = {name: value for name in row.__struct_fields__ if isinstance(value := getattr(row, name), datetime)}
+    cut = {name: value.replace(microsecond=value.microsecond // 1_000 * 1_000) for name, value in times.items()}
+    return msgspec.structs.replace(row, **cut)
 
 
 def to_json_lines(values: Iterable[Any]) -> list[bytes]:

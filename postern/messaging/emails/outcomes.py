@@ -10,7 +10,7 @@ import msgspec
 
 from postern.kernel.batching import isolate_errors
 from postern.kernel.database.statements import FEW_ROWS, ROW_ERRORS, Jsonb, Transaction
-from postern.kernel.values import Moment, distinct_ids, new_id
+from postern.kernel.values import Moment, distinct_ids, new_id, with_milliseconds
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.model import (
     SETTLING_TRANSITIONS,
@@ -139,7 +139,7 @@ async def _settle(tx: Transaction, attempts: list[FinishedAttempt], now: Moment)
             await store.log_attempts(tx, project_id=project_ids, attempts=Jsonb(logged), now=now)
         else:
             for row in logged:
-                await store.log_attempt(tx, row, now=now)
+                await store.log_attempt(tx, with_milliseconds(row), now=now)
     return settled
 
 

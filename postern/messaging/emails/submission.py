@@ -21,7 +21,7 @@ from postern.kernel.database.statements import FEW_ROWS, ROW_ERRORS, Jsonb, Tran
 from postern.kernel.http.call import Call
 from postern.kernel.http.idempotency import digest_of, read_key
 from postern.kernel.http.problems import Invalid, ProblemError
-from postern.kernel.values import Moment, as_id, new_id
+from postern.kernel.values import Moment, as_id, new_id, with_milliseconds
 from postern.messaging.domains import senders
 from postern.messaging.domains import sending as domains
 from postern.messaging.domains.model import SendingDomain
@@ -656,7 +656,8 @@ async def _insert_few(tx: Transaction, new_sends: list[NewSend]) -> dict[UUID, s
     inserted = {row.id: row for row in facts}
     for new in new_sends:
         send, sealed = new.send, new.sealed
-        await store.insert_send(tx, msgspec.structs.replace(send, contact_id=inserted[send.id].contact_id))
+        row = msgspec.structs.replace(send, contact_id=inserted[send.id].contact_id)
+        await store.insert_send(tx, with_milliseconds(row))
         body = Jsonb(_stored_body(new.body, sealed))
         await store.insert_large_body(tx, project_id=send.project_id, send_id=send.id, body=body, sealed=sealed)
         await store.insert_search(tx, project_id=send.project_id, send_id=send.id, search_text=search_text(send))

@@ -15,7 +15,7 @@ from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.operation import get
 from postern.kernel.http.pagination import Cursor, Feed, ListLimit, newest_first
 from postern.kernel.http.problems import Invalid
-from postern.kernel.values import Moment, build_view, new_id
+from postern.kernel.values import Moment, build_view, new_id, with_milliseconds
 from postern.platform.events import store
 from postern.platform.events.model import (
     ALIASES,
@@ -149,7 +149,7 @@ async def record_all(tx: Transaction, events: list[EventRow]) -> bool:
     texts = SQL(", ".join([reaction.condition for reaction in reactions]))
     if tx.is_distributed and len(events) <= FEW_ROWS:
         for event in events:
-            await store.insert_event(tx, event)
+            await store.insert_event(tx, with_milliseconds(event))
         conditions = await store.conditions_that_hold(tx, project_id=project_ids, conditions=texts) if reactions else []
     else:
         rows = [msgspec.structs.asdict(event) for event in events]
