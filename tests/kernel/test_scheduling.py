@@ -201,7 +201,10 @@ async def test_requests_belong_to_the_owner_of_their_credential_once_it_is_known
     assert unknown.flow.running == 1
     assert requests.scheduler.owner_of(key) == "project"
     assert requests.scheduler.owner_of(8) is None
-    first.is_unknown()
+    first.is_unknown("another")
+    first.is_unknown(None)
+    assert requests.scheduler.owner_of(key) == "project"
+    first.is_unknown("key")
     assert requests.scheduler.owner_of(key) is None
 
 

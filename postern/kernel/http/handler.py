@@ -173,7 +173,7 @@ async def admit(connection: RawRequest, operation: Operation[Any, Any]) -> Call:
             caller = await _read_caller(state.readers, world, token, project_id, origin)
         except CredentialInvalid:
             if request is not None:
-                request.is_unknown()
+                request.is_unknown(token)
             raise
         owner = caller.project_id or caller.account_id
         if request is not None and owner is not None:

@@ -170,12 +170,15 @@ class ScheduledRequest:
         Those with the same credential count among them from now on, if `token` is the credential: a request may have
         that of somebody else, too, in a header that its operation does not read.
         """
-        is_credential = self.is_cookie or (token is not None and hash(token.encode()) == self.credential)
-        self._scheduler.remember(self, owner, with_credential=is_credential)
+        self._scheduler.remember(self, owner, with_credential=self._is_credential(token))
 
-    def is_unknown(self) -> None:
-        """Forget the owner of the credential: it is not valid any more."""
-        self._scheduler.forget(self)
+    def is_unknown(self, token: str | None) -> None:
+        """Forget the owner of the credential if it is `token`, which is not valid any more."""
+        if self._is_credential(token):
+            self._scheduler.forget(self)
+
+    def _is_credential(self, token: str | None) -> bool:
+        return self.is_cookie or (token is not None and hash(token.encode()) == self.credential)
 
 
 _current: ContextVar[ScheduledRequest | None] = ContextVar("_current", default=None)
