@@ -79,7 +79,7 @@ async def remove_smtp_process(db: Queries, *, id: UUID, before: Moment) -> None:
 @statement("""
     select gin_clean_pending_list(c.oid)
     from pg_class c
-    where c.relname = %(index)s and c.relnamespace = current_schema()::regnamespace
+    where c.relname = %(index)s::text and c.relnamespace = current_schema()::regnamespace
         and pg_has_role(c.relowner, 'USAGE') and pg_try_advisory_xact_lock(hashtextextended('pending entries', 0))
 """)
 async def merge_pending_entries(db: Queries, *, index: str) -> None: ...

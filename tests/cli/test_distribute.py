@@ -203,7 +203,7 @@ def refusal(
 
 
 @pytest.mark.parametrize("with_nulls", [False, True])
-def test_citus_accepts_every_statement(cluster, with_nulls):
+def test_citus_accepts_every_statement(cluster, finished, with_nulls):
     with psycopg.connect(cluster.url, autocommit=True) as connection:
         connection.prepare_threshold = None
         types = dict(connection.execute("select oid, typname from pg_type").fetchall())
