@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
 import { Postern } from "@postern/sdk";
-import { at, expect, expectAccessible, expectHolds, SERVER, signIn, test } from "./fixtures";
+import { at, expect, expectAccessible, expectHolds, expectSettled, SERVER, signIn, test } from "./fixtures";
 
 /** The API as the owner of the account. */
 const owner = new Postern({ url: SERVER.baseUrl, key: SERVER.developerToken });
@@ -699,6 +699,8 @@ test.describe("with data that cannot be read", () => {
 
 test("the account is deleted only with its name and the password", async ({ signedIn: page }) => {
   await page.goto(part("data"));
+  // The list of imports above the button changes its height when it is there, also between press and release.
+  await expectSettled(page);
   await page.getByRole("button", { name: "Delete the account…" }).click();
   const dialog = page.getByRole("dialog");
   const deed = dialog.getByRole("button", { name: "Delete the account" });
