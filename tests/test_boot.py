@@ -56,8 +56,7 @@ class StartedServer:
 
     def children(self) -> list[int]:
         """The process ids of its child processes."""
-        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return [int(pid) for task in tasks for pid in task.read_text().split()]
+        return children_of(self.process.pid)
 
     def child(self, part: str) -> int:
         """The process id of the API (`api`), the worker (`worker`) or the database (`-D`)."""
@@ -91,6 +90,12 @@ def eventually(condition: Any, server: StartedServer) -> None:
         assert server.process.poll() is None, server.printed()
         assert time.monotonic() < deadline, server.printed()
         time.sleep(0.02)
+
+
+def children_of(pid: int) -> list[int]:
+    """The process ids of the child processes of a process."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
 
 
 def arguments(pid: int) -> list[str]:
@@ -406,10 +411,8 @@ def test_workers_have_a_lower_priority_than_api_processes(server: StartedServer)
 
 def render_processes(parent: int) -> list[int]:
     """The render processes of an API process or a worker that have started."""
-    tasks = Path(f"/proc/{parent}/task").glob("*/children")
-    children = [int(pid) for task in tasks for pid in task.read_text().split()]
     # A process that has just been forked still has the command line of its parent.
-    return [pid for pid in children if any("render_process" in argument for argument in arguments(pid))]
+    return [pid for pid in children_of(parent) if any("render_process" in argument for argument in arguments(pid))]
 
 
 def group_niceness(pid: int) -> int | None:

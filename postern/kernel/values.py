@@ -120,6 +120,7 @@ class Removed(Record):
 
 View = TypeVar("View", bound=Record)
 Row = TypeVar("Row", bound=msgspec.Struct)
+Time = TypeVar("Time", bound=datetime)
 
 
 def is_parseable_url(url: str) -> bool:
@@ -269,12 +270,16 @@ def to_json(value: Any) -> bytes:
     return _encoder.encode(value)
 
 
+def in_milliseconds(moment: Time) -> Time:
+    """The time cut to milliseconds, as `to_json` writes it."""
+    return moment.replace(microsecond=moment.microsecond // 1_000 * 1_000)
+
+
 def with_milliseconds(row: Row) -> Row:
-    """The row with its Moments cut to milliseconds, as `to_json` writes them: for a row that is inserted by its values
-    where others are inserted as JSON, so that times of both can be compared."""
+    """The row with its times cut to milliseconds: for a row that is inserted by its values where others are inserted as
+    JSON, so that times of both can be compared."""
     times = {name: value for name in row.__struct_fields__ if isinstance(value := getattr(row, name), datetime)}
-    cut = {name: value.replace(microsecond=value.microsecond // 1_000 * 1_000) for name, value in times.items()}
-    return msgspec.structs.replace(row, **cut)
+    return msgspec.structs.replace(row, **{name: in_milliseconds(value) for name, value in times.items()})
 
 
 def to_json_lines(values: Iterable[Any]) -> list[bytes]:

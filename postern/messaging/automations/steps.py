@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from postern.kernel.database.statements import Transaction
-from postern.kernel.values import Moment, as_id
+from postern.kernel.values import Moment, as_id, in_milliseconds
 from postern.messaging.audiences import contacts as audience_contacts
 from postern.messaging.audiences import membership
 from postern.messaging.audiences import operations as audiences
@@ -492,7 +492,7 @@ def _began_after(row: DueRun, positions: list[StepPosition]) -> events.EventPosi
     """
     if row.entered_at is None or row.current_step >= len(positions):
         # Events are stored with millisecond precision; within the millisecond of the trigger, ids decide the order.
-        started_at = row.started_at.replace(microsecond=row.started_at.microsecond // 1_000 * 1_000)
+        started_at = in_milliseconds(row.started_at)
         return events.EventPosition(started_at, row.trigger_event_id)
     step = positions[row.current_step].step
     end = rules.wait_until(step, row.entered_at) if isinstance(step, Delay) else row.entered_at
