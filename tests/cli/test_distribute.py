@@ -142,6 +142,21 @@ def test_a_migration_adds_a_table(cluster, tmp_path):
         connection.execute("delete from schema_migrations where number = 9990")
 
 
+def test_the_last_migration_is_applied_to_a_distributed_database(tmp_path):
+    folder = tmp_path / "migrations"
+    shutil.copytree(migrations_folder(), folder)
+    last = max(folder.glob("*.sql"))
+    last.unlink()
+    with citus() as cluster:
+        migrate(cluster.url, folder=folder)
+        with psycopg.connect(cluster.url, autocommit=True) as connection:
+            for step in Distribution(connection, placement()).steps():
+                step.run()
+        assert migrate(cluster.url) == [last.stem]
+        postern(cluster.url, tmp_path, "distribute")
+        assert postern(cluster.url, tmp_path, "distribute") == "Everything is distributed.\n"
+
+
 VALUES = {
     "uuid": str(PROJECT), "text": "x", "int2": "1", "int4": "1", "int8": "1", "float8": "1", "numeric": "1",
     "bool": "t", "timestamptz": "2026-01-01T00:00:00Z", "date": "2026-01-01", "interval": "1 day", "bytea": "\\x00",

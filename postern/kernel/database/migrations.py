@@ -314,6 +314,11 @@ def _apply(connection: Connection, migration: Migration) -> bool:
             return False
         # Set after taking the advisory lock, which may wait for another process's migrations.
         connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
+        if has_distributed_tables(connection):
+            # A function and the table of its trigger must use the same connections to the other servers. Citus cannot
+            # check that a trigger changes only the rows of its tenant; ours do.
+            connection.execute("set local citus.multi_shard_modify_mode = sequential")
+            connection.execute("set local citus.enable_unsafe_triggers = on")
         if long is None:
             for statement in _statements(connection, migration):
                 connection.execute(statement.encode())
