@@ -240,6 +240,17 @@ begin
     return null;
 end $$;
 
+CREATE FUNCTION public.delete_received_object() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update content_objects as o
+    set state = 'DELETED', attempt = o.attempt + 1,
+        due_at = case when o.state = 'STORED' then now() else now() + interval '15 minutes' end
+    where (o.project_id, o.id) = (old.project_id, old.id) and o.state <> 'DELETED';
+    return null;
+end $$;
+
 CREATE FUNCTION public.end_runs_of_deleted_contact() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -888,6 +899,7 @@ CREATE TABLE public.content_objects (
     state text DEFAULT 'WAITING'::text NOT NULL,
     due_at timestamp with time zone,
     attempt integer DEFAULT 0 NOT NULL,
+    kind text DEFAULT 'emails'::text NOT NULL,
     CONSTRAINT content_objects_state_check CHECK ((state = ANY (ARRAY['WAITING'::text, 'STORED'::text, 'DELETED'::text])))
 );
 
@@ -1377,6 +1389,7 @@ CREATE TABLE public.inbound_messages (
     fingerprint bytea NOT NULL,
     message bytea NOT NULL,
     received_at timestamp with time zone NOT NULL,
+    object_octets integer,
     CONSTRAINT inbound_messages_source_check CHECK ((source = ANY (ARRAY['smtp'::text, 'api'::text])))
 );
 
@@ -3416,6 +3429,8 @@ CREATE TRIGGER contacts_rolled_up_changed AFTER UPDATE ON public.contacts REFERE
 CREATE TRIGGER contacts_rolled_up_gone AFTER DELETE ON public.contacts REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
 
 CREATE TRIGGER contacts_rolled_up_new AFTER INSERT ON public.contacts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.roll_up_contacts();
+
+CREATE TRIGGER content_deleted AFTER DELETE ON public.inbound_messages FOR EACH ROW WHEN (((old.object_octets IS NOT NULL) OR (pg_column_size(old.message) >= 8192))) EXECUTE FUNCTION public.delete_received_object();
 
 CREATE TRIGGER content_deleted AFTER DELETE ON public.send_bodies FOR EACH ROW WHEN (((old.object_octets IS NOT NULL) OR (pg_column_size(old.body) >= 8192))) EXECUTE FUNCTION public.delete_content_object();
 

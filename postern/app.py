@@ -125,6 +125,7 @@ from postern.messaging.campaigns import operations as campaigns
 from postern.messaging.campaigns import work as campaign_work
 from postern.messaging.certificates import operations as certificates
 from postern.messaging.certificates import work as certificate_work
+from postern.messaging.content_store import work as content_work
 from postern.messaging.domains import dmarc_reports, pages_domains, senders
 from postern.messaging.domains import operations as domains
 from postern.messaging.domains import work as domain_work
@@ -142,6 +143,7 @@ from postern.messaging.emails import (
 )
 from postern.messaging.emails import operations as emails
 from postern.messaging.emails import work as email_work
+from postern.messaging.inbound import contents as inbound_contents
 from postern.messaging.inbound import messages as inbound_messages
 from postern.messaging.inbound import operations as inbound
 from postern.messaging.inbound import routes as inbound_routes
@@ -245,9 +247,15 @@ COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
 WORK: list[Work[Any]] = [
     *security_work.WORK,
     *(mailer.MAILS, deletion.DELETIONS, billing_work.BILLING, *domain_work.WORK, *webhook_work.WORK),
-    *(*audience_work.WORK, *email_work.WORK, site_operations.SITE_TASKS, *domain_limits.DOMAIN_LIMITS),
+    *(
+        *audience_work.WORK,
+        *email_work.WORK,
+        site_operations.SITE_TASKS,
+        *domain_limits.DOMAIN_LIMITS,
+    ),
     *(*tls_reports.WORK, *unattributed.WORK, *certificate_work.WORK, *campaign_work.WORK, *inbound_work.WORK),
     *(customer_mailer.MAILS, *automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
+    content_work.CONTENTS,
     *oauth_work.WORK,
     *scim_work.WORK,
 ]
@@ -324,6 +332,7 @@ HOOKS = Hooks(
     quota_left=billing.quota_of_plan,
     deliver_account_mail=system_mail.deliver_system_mail,
     close_account=billing.close_account,
+    moved_contents={moved.kind: moved for moved in (contents_of_emails.MOVED_EMAILS, inbound_contents.MOVED_MESSAGES)},
     exported_rows={"send_bodies": contents_of_emails.exported_contents},
     migrate_customer=migration.migrate_customer,
     is_invited=invitations.is_invited,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SsoEntryOfOrganization,
     )
     from postern.identity.customers.sign_in import MigrateCustomer
+    from postern.messaging.content_store.model import Kind, MovedContents
     from postern.messaging.emails.transports import ReceivesMailFor
     from postern.platform.accounts.deletion import CloseAccount
     from postern.platform.accounts.export import CompleteRows
@@ -57,6 +58,8 @@ class Hooks:
     close_account: "CloseAccount"
     exported_rows: "Mapping[str, CompleteRows]"
     """Functions that complete the rows of an export, keyed by the table. Most tables need none."""
+    moved_contents: "Mapping[Kind, MovedContents]"
+    """The contents of messages that are moved to the store, by their kind."""
     migrate_customer: "MigrateCustomer"
     is_invited: "IsInvited"
     sso_entry_of_address: "SsoEntryOfAddress"

@@ -113,6 +113,7 @@ ORDER = [
         "assets",
         "templates",
         "audiences",
+        "content_store",
         "emails",
         "smtp_submission",
         "campaigns",
@@ -149,7 +150,9 @@ WITHOUT_PROJECT = re.compile(
     r"|^postern\.messaging\.certificates\.store\."
     r"|^postern\.messaging\.assets\.store\.public_file$"
     r"|^postern\.messaging\.domains\.store\.verified_domain_of_any_project$"
-    r"|^postern\.messaging\.emails\.content_store\.(get_state|(re)?set_scanned_until|set_marked|oldest_content|insert_objects)$"
+    r"|^postern\.messaging\.content_store\.store\.(get_state|(re)?set_scanned_until|set_marked)$"
+    r"|^postern\.messaging\.emails\.content_store\.(oldest_content|large_contents)$"
+    r"|^postern\.messaging\.inbound\.message_store\.(oldest_message|large_messages)$"
     r"|^postern\.messaging\.emails\.(sts_store|tls_report_store|unattributed_store)\."
     r"|^postern\.messaging\.audiences\.store\.limit_duration$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"

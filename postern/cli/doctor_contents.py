@@ -45,12 +45,10 @@ async def diagnose(world: "World", *, new_store: bool) -> AsyncIterator["CheckRe
     from postern.cli.doctor import CheckResult
     from postern.kernel.object_store import StoreFailed
     from postern.kernel.values import new_id
-    from postern.messaging.emails import content_store
-    from postern.messaging.emails.contents import Contents
+    from postern.messaging.content_store.operations import Contents
 
     contents: Contents = world.resources[Contents]
-    state = await content_store.get_state(world.db)
-    is_used = state is not None and state.marked_at is not None
+    is_used = await contents.is_used()
     if contents.objects is None:
         advice = "set it again, or contents that were moved cannot be read" if is_used else ""
         yield CheckResult("note", "POSTERN_CONTENT_STORE", "is not set; contents stay in the database", advice)

@@ -62,7 +62,7 @@ from postern.messaging.certificates.names import public_host
 from postern.messaging.certificates.pages_domains import PagesDomains
 from postern.messaging.certificates.serving import ServedCertificates
 from postern.messaging.certificates.work import plan_certificates
-from postern.messaging.emails.contents import find_contents
+from postern.messaging.content_store.work import find_contents
 from postern.messaging.emails.retention import RETENTION_EVERY, delete_expired, delete_expired_log
 from postern.messaging.inbound.retention import delete_expired_inbound
 from postern.messaging.tracking.retention import delete_expired_hits

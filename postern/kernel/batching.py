@@ -51,6 +51,16 @@ async def in_groups(
     return results
 
 
+async def all_of(tasks: Iterable[Awaitable[Result]]) -> list[Result]:
+    """The results of these tasks, which run at the same time. If some fail, the others are finished before the error of
+    the first is raised."""
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]
+
+
 async def isolate_errors(
     do: Callable[[list[Item]], Awaitable[Sequence[Result]]], items: list[Item], errors: tuple[type[Exception], ...]
 ) -> list[Result | BaseException]:

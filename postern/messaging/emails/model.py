@@ -7,7 +7,7 @@ from uuid import UUID
 
 import msgspec
 
-from postern.kernel.http.problems import BadRequest, Conflict, Forbidden, Missing, Unavailable, Unprocessable
+from postern.kernel.http.problems import BadRequest, Conflict, Forbidden, Missing, Unprocessable
 from postern.kernel.values import Body, Moment, Record, Timestamp
 from postern.platform.projects.archive import ArchivedTable
 from postern.protocols.mail.templates.template import Engine
@@ -104,13 +104,6 @@ class EmailMissing(Missing):
 
 class MessageGone(Missing):
     """The content of this message is no longer stored."""
-
-
-class ContentStoreUnavailable(Unavailable):
-    """The content of this e-mail is in a store that does not respond at the moment. Nothing was changed; try again
-    shortly."""
-
-    retry_after_seconds = 5
 
 
 MESSAGE_GONE = "The content of this message is no longer stored."

@@ -21,6 +21,7 @@ from postern.kernel.http.problems import Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.http.scheduling import paused_request
 from postern.kernel.values import Moment, to_json
+from postern.messaging.content_store.model import ContentStoreUnavailable
 from postern.messaging.emails import rules, store
 from postern.messaging.emails.content_store import object_octets
 from postern.messaging.emails.contents import read_body, read_document, restore_content
@@ -44,7 +45,6 @@ from postern.messaging.emails.model import (
     WAIT_LIMIT,
     WAITING,
     ContactRef,
-    ContentStoreUnavailable,
     DomainNotVerified,
     Email,
     EmailBatch,

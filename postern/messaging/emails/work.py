@@ -19,7 +19,7 @@ from postern.kernel.due import Work
 from postern.kernel.values import distinct_ids
 from postern.messaging.audiences.contacts import contacts_with_ids
 from postern.messaging.emails import store
-from postern.messaging.emails.contents import CONTENTS, read_body
+from postern.messaging.emails.contents import read_body
 from postern.messaging.emails.delivery import DeliveryJob, deliver_leased, lease_keeper
 from postern.messaging.emails.domain_limits import admitted
 from postern.messaging.emails.model import MARKETING, Send, SendBody
@@ -218,4 +218,4 @@ def _sends_of_lane(name: str, where: LiteralString) -> Work[Send]:
 
 SENDS = [_sends_of_lane("sends.transactional", "lane = 0"), _sends_of_lane("sends.marketing", "lane = 1")]
 
-WORK: list[Work[Any]] = [*SENDS, CONTENTS]
+WORK: list[Work[Any]] = [*SENDS]

@@ -5,7 +5,14 @@ from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment
-from postern.messaging.inbound.model import ExpiredInbound, InboundRow, InboundRowWithMessage
+from postern.messaging.content_store.model import ContentCandidate, ContentDocument, LargeContent
+from postern.messaging.inbound.model import (
+    ExpiredInbound,
+    InboundRow,
+    InboundRowWithMessage,
+    StoredInbound,
+    StoredMessage,
+)
 
 
 # Insert a message; returns False if the project has it already.
@@ -74,11 +81,11 @@ async def messages(
 
 
 @statement("select * from inbound_messages where project_id = %(project_id)s and id = %(id)s")
-async def message(db: Queries, *, project_id: UUID, id: UUID) -> InboundRowWithMessage | None: ...
+async def message(db: Queries, *, project_id: UUID, id: UUID) -> StoredInbound | None: ...
 
 
-@statement("select message from inbound_messages where project_id = %(project_id)s and id = %(id)s")
-async def content(db: Queries, *, project_id: UUID, id: UUID) -> bytes | None: ...
+@statement("select message, object_octets from inbound_messages where project_id = %(project_id)s and id = %(id)s")
+async def content(db: Queries, *, project_id: UUID, id: UUID) -> StoredMessage | None: ...
 
 
 @statement("delete from inbound_messages where project_id = %(project_id)s and id = any (%(ids)s)")
@@ -111,3 +118,62 @@ async def messages_of(tx: Transaction, *, project_id: UUID, address: str, send_i
     order by m.project_id, m.id limit %(limit)s */
 """)
 async def expired_messages(db: Queries, *, now: Moment, default_days: int, limit: int) -> list[ExpiredInbound]: ...
+
+
+# Contents that are moved to the store of objects. See `MovedContents`.
+
+
+@statement("""
+    /*single*/
+    select oldest.id from projects p
+    cross join lateral (
+        select m.id from inbound_messages m
+        where m.project_id = p.id and m.id >= %(first_id)s order by m.id limit 1
+    ) as oldest order by oldest.id limit 1
+    /*end*/
+    /*distributed select id from inbound_messages where id >= %(first_id)s order by id limit 1 */
+""")
+async def oldest_message(db: Queries, *, first_id: UUID) -> UUID | None:
+    """The id of the oldest message from `first_id` on; None if there is none."""
+
+
+# pg_column_size is the size as it is stored, compressed; it does not read the message.
+@statement("""
+    select m.project_id, m.id from projects p join inbound_messages m on m.project_id = p.id
+    where m.id >= %(first_id)s and m.id < %(end_id)s and m.object_octets is null
+      and pg_column_size(m.message) >= %(octets)s
+""")
+async def large_messages(db: Queries, *, first_id: UUID, end_id: UUID, octets: int) -> list[LargeContent]: ...
+
+
+@statement("""
+    select id, size as octets, object_octets is null as may_move from inbound_messages
+    where project_id = %(project_id)s and id = any (%(ids)s)
+""")
+async def candidates(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[ContentCandidate]: ...
+
+
+@statement("""
+    select id, message as document from inbound_messages
+    where project_id = %(project_id)s and id = any (%(ids)s) and object_octets is null
+""")
+async def documents(db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[ContentDocument]: ...
+
+
+@statement("""
+    select o.id from content_objects o
+    join unnest(%(ids)s::uuid[], %(attempts)s::int[]) as v (id, attempt) on (v.id, v.attempt) = (o.id, o.attempt)
+    join inbound_messages m on (m.project_id, m.id) = (o.project_id, o.id)
+    where o.project_id = %(project_id)s and o.state = 'WAITING' and m.object_octets is null
+    order by o.id for update of o, m skip locked
+""")
+async def lock_to_move(tx: Transaction, *, project_id: UUID, ids: list[UUID], attempts: list[int]) -> list[UUID]: ...
+
+
+@statement("""
+    update inbound_messages m set object_octets = v.octets, message = ''
+    from unnest(%(ids)s::uuid[], %(octets)s::int[]) as v (id, octets)
+    where m.project_id = %(project_id)s and m.id = v.id
+""")
+async def replace_messages(tx: Transaction, *, project_id: UUID, ids: list[UUID], octets: list[int]) -> None:
+    """Replace messages by the sizes of their objects. Lock them before."""

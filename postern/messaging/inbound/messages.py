@@ -12,10 +12,13 @@ import msgspec
 from postern.kernel.http.call import Call
 from postern.kernel.http.operation import QueryParameter, RawRequest, delete, get, post
 from postern.kernel.http.pagination import Cursor, LinkedList, ListLimit, newest_first
-from postern.kernel.http.problems import ContentTooLarge, Invalid, require_found
+from postern.kernel.http.problems import ContentTooLarge, Invalid, Problem, require_found
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.values import Deleted, QueryString, Timestamp, as_id, build_view
+from postern.messaging.content_store.model import ContentStoreUnavailable
+from postern.messaging.emails.model import MessageGone
 from postern.messaging.inbound import message_store as store
+from postern.messaging.inbound.contents import message_of
 from postern.messaging.inbound.model import (
     DEFAULT_RETENTION_DAYS,
     INBOUND_OCTETS,
@@ -42,6 +45,7 @@ from postern.protocols.mail.received_content import MailContact, read_attachment
 from postern.protocols.mail.reports import envelope_addresses
 
 RFC822 = "message/rfc822"
+MESSAGE_PROBLEMS: list[type[Problem]] = [InboundMessageMissing, MessageGone, ContentStoreUnavailable]
 
 Address = Annotated[str, msgspec.Meta(max_length=320)]
 ReceivedFrom = Annotated[Timestamp, msgspec.Meta(description="Only messages that were received at this time or later.")]
@@ -159,7 +163,7 @@ async def add_inbound_message(
     return InboundReceipt(id=stored.id, duplicate=stored.is_duplicate)
 
 
-@get("/projects/{project_id}/inbound/{id}", needs="inbound:read", problems=[InboundMessageMissing])
+@get("/projects/{project_id}/inbound/{id}", needs="inbound:read", problems=MESSAGE_PROBLEMS)
 async def get_inbound_message(call: Call, id: UUID) -> InboundMessage:
     """Get a received message: header, addresses, texts, attachments, and how it was authenticated.
 
@@ -167,7 +171,8 @@ async def get_inbound_message(call: Call, id: UUID) -> InboundMessage:
     arrived: sanitize it before you show it.
     """
     row = require_found(await store.message(call.db, project_id=call.project_id, id=id), InboundMessageMissing)
-    content = await asyncio.to_thread(read_content, row.message)
+    message = await message_of(call.world, call.project_id, id, row)
+    content = await asyncio.to_thread(read_content, message)
     summary = _to_summary(row, await _retention(call))
     return build_view(
         InboundMessage,
@@ -194,26 +199,24 @@ async def get_inbound_message(call: Call, id: UUID) -> InboundMessage:
 @get(
     "/projects/{project_id}/inbound/{id}/raw",
     needs="inbound:read",
-    problems=[InboundMessageMissing],
+    problems=MESSAGE_PROBLEMS,
     media_types=[RFC822],
 )
 async def get_inbound_raw(call: Call, id: UUID) -> HttpResponse:
     """Download a received message, octet for octet, as an `.eml` file."""
-    content = require_found(await store.content(call.db, project_id=call.project_id, id=id), InboundMessageMissing)
-    return _download(content, RFC822, f"{id}.eml")
+    return _download(await _content(call, id), RFC822, f"{id}.eml")
 
 
 @get(
     "/projects/{project_id}/inbound/{id}/attachments/{number}",
     needs="inbound:read",
-    problems=[InboundMessageMissing, InboundAttachmentMissing],
+    problems=[*MESSAGE_PROBLEMS, InboundAttachmentMissing],
     media_types=["application/octet-stream"],
 )
 async def get_inbound_message_attachment(call: Call, id: UUID, number: str) -> HttpResponse:
     """Download an attachment by its `id`. The sender chose the content: check it before you use it."""
-    content = require_found(await store.content(call.db, project_id=call.project_id, id=id), InboundMessageMissing)
     attachment, body = require_found(
-        await asyncio.to_thread(read_attachment, content, number), InboundAttachmentMissing
+        await asyncio.to_thread(read_attachment, await _content(call, id), number), InboundAttachmentMissing
     )
     return _download(body, "application/octet-stream", attachment.filename)
 
@@ -226,6 +229,12 @@ async def delete_inbound_message(call: Call, id: UUID) -> Deleted:
             raise InboundMessageMissing
         await audit.record(tx, call, "inbound_message.deleted", "InboundMessage", id)
     return Deleted()
+
+
+async def _content(call: Call, id: UUID) -> bytes:
+    """The octets of a received message."""
+    stored = require_found(await store.content(call.db, project_id=call.project_id, id=id), InboundMessageMissing)
+    return await message_of(call.world, call.project_id, id, stored)
 
 
 async def _retention(call: Call) -> timedelta:

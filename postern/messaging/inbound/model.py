@@ -309,6 +309,21 @@ class InboundRowWithMessage(InboundRow):
     message: bytes
 
 
+class StoredInbound(InboundRowWithMessage):
+    """A row of `inbound_messages` whose message may have been moved to an object."""
+
+    object_octets: int | None
+    """The size of the object in the store of contents that has the message; None if the row has it."""
+
+
+class StoredMessage(Record):
+    """The message of a StoredInbound."""
+
+    message: bytes
+    """Empty if an object has it."""
+    object_octets: int | None
+
+
 class ExpiredInbound(Record):
     """A received message whose retention period has ended."""
 

@@ -17,7 +17,8 @@ from postern.kernel.http.problems import Missing, Problem
 from postern.kernel.http.responses import HttpResponse
 from postern.kernel.limits import RateLimit
 from postern.kernel.values import Body, Moment, Record, to_json
-from postern.messaging.emails.model import ContentStoreUnavailable, EmailMissing, MessageGone
+from postern.messaging.content_store.model import ContentStoreUnavailable
+from postern.messaging.emails.model import EmailMissing, MessageGone
 from postern.messaging.emails.operations import message_of
 from postern.messaging.inbox import operations as inbox
 from postern.messaging.inbox.frames import framed_html

@@ -165,7 +165,7 @@ class ContactMissing(NotFoundError):
 
 
 class ContentStoreUnavailable(ServerError):
-    """`content_store_unavailable` (503): The content of this e-mail is in a store that does not respond at the
+    """`content_store_unavailable` (503): The content of this message is in a store that does not respond at the
     moment. Nothing was changed; try again shortly.
     """
 

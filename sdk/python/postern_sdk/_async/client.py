@@ -12861,7 +12861,9 @@ class AsyncInbound:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             InboundMessageMissing
+            MessageGone
         """
         return await self._client._call(operations.GET_INBOUND_MESSAGE, (id,), project=project, timeout=timeout)
 
@@ -12907,7 +12909,9 @@ class AsyncInbound:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             InboundMessageMissing
+            MessageGone
         """
         return await self._client._call(operations.GET_INBOUND_RAW, (id,), project=project, timeout=timeout)
 
@@ -12934,8 +12938,10 @@ class AsyncInbound:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             InboundAttachmentMissing
             InboundMessageMissing
+            MessageGone
         """
         return await self._client._call(
             operations.GET_INBOUND_MESSAGE_ATTACHMENT,

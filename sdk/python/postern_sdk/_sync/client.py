@@ -12831,7 +12831,9 @@ class Inbound:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             InboundMessageMissing
+            MessageGone
         """
         return self._client._call(operations.GET_INBOUND_MESSAGE, (id,), project=project, timeout=timeout)
 
@@ -12877,7 +12879,9 @@ class Inbound:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             InboundMessageMissing
+            MessageGone
         """
         return self._client._call(operations.GET_INBOUND_RAW, (id,), project=project, timeout=timeout)
 
@@ -12904,8 +12908,10 @@ class Inbound:
             timeout: Seconds for one attempt, if not that of the client.
 
         Raises:
+            ContentStoreUnavailable
             InboundAttachmentMissing
             InboundMessageMissing
+            MessageGone
         """
         return self._client._call(
             operations.GET_INBOUND_MESSAGE_ATTACHMENT,

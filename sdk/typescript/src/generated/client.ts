@@ -7131,7 +7131,8 @@ export interface InboundApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `inbound_message_missing`, `too_many_requests`, `database_away`.
+   * Problems: `inbound_message_missing`, `message_gone`, `too_many_requests`, `content_store_unavailable`,
+   * `database_away`.
    */
   get(id: string, options?: RequestOptions): Promise<InboundMessage>;
   /**
@@ -7151,7 +7152,8 @@ export interface InboundApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `inbound_message_missing`, `too_many_requests`, `database_away`.
+   * Problems: `inbound_message_missing`, `message_gone`, `too_many_requests`, `content_store_unavailable`,
+   * `database_away`.
    */
   getRaw(id: string, options?: RequestOptions): Promise<Uint8Array>;
   /**
@@ -7163,7 +7165,8 @@ export interface InboundApi {
    *
    * Credentials: developer, secret key.
    *
-   * Problems: `inbound_message_missing`, `inbound_attachment_missing`, `too_many_requests`, `database_away`.
+   * Problems: `inbound_message_missing`, `message_gone`, `inbound_attachment_missing`, `too_many_requests`,
+   * `content_store_unavailable`, `database_away`.
    */
   getAttachment(id: string, number: string, options?: RequestOptions): Promise<Uint8Array>;
 }

@@ -129,7 +129,7 @@ export class ContactExists extends ConflictError {}
 export class ContactMissing extends NotFoundError {}
 
 /**
- * 503 `content_store_unavailable`: The content of this e-mail is in a store that does not respond at the moment.
+ * 503 `content_store_unavailable`: The content of this message is in a store that does not respond at the moment.
  * Nothing was changed; try again shortly.
  */
 export class ContentStoreUnavailable extends ServerError {}
