@@ -37,8 +37,6 @@ SSO_PROVIDERS or the key of a sign-in provider of the project, such as `GOOGLE`.
 SSO_PROVIDERS = ("SAML", "SSO_OIDC")
 """The values of `provider` in identities that are accounts of single sign-on connections, by the connection's kind."""
 
-METADATA_LIMIT = 16_384
-"""Maximum size of a customer's metadata as JSON, in bytes."""
 ROLES_LIMIT = 100
 SESSIONS_LIMIT = 100
 """Maximum number of live sessions per customer; a new one above it ends the oldest."""

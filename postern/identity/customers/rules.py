@@ -9,12 +9,12 @@ from psycopg.sql import SQL, Composable, Literal
 
 from postern.identity.customers.model import (
     LOCAL_PROVIDERS,
-    METADATA_LIMIT,
     CustomerMetadataTooLarge,
     CustomerRow,
     MethodOff,
     RequiredTerms,
 )
+from postern.identity.hooks.model import METADATA_LIMIT
 from postern.kernel.http.call import Call, Caller
 from postern.kernel.http.problems import Invalid
 from postern.kernel.values import NO_ID, Moment, as_id
