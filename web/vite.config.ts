@@ -19,8 +19,6 @@ export default defineConfig({
     }),
   ],
   resolve: { alias: { "@postern/sdk": new URL("../sdk/typescript/src/index.ts", import.meta.url).pathname } },
-  // The server replaces {{nonce}} in every response by a new one.
-  html: { cspNonce: "{{nonce}}" },
   build: {
     outDir: "../postern/web/dashboard",
     emptyOutDir: true,

@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent / "dashboard"
 PATH = "/dashboard"
 PAGE = "index.html"
 NONCE_PLACEHOLDER = "{{nonce}}"
-"""The text in the built page that is replaced by a new nonce for its styles (`html.cspNonce` of Vite)."""
+"""The text in the built page that is replaced by a new nonce for its styles, in a `meta` of web/index.html."""
 RELATIVE_URL_START = '="./'
 """The beginning of each attribute in the built page that is the URL of a built file."""
 BUILD_ID_LENGTH = 16

@@ -16,14 +16,14 @@ from tests.peers.whole_server import whole_server
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
 
 PAGE = """<!doctype html>
-<html><head><meta charset="utf-8"><meta property="csp-nonce" nonce="{{nonce}}">
+<html><head><meta charset="utf-8"><meta name="style-nonce" nonce="{{nonce}}">
 <script type="module" src="./assets/app.js"></script></head><body><div id="root">Loading</div></body></html>
 """
 SCRIPT = """
 import { greeting } from "./part.js";
 
 const style = document.createElement("style");
-style.nonce = document.querySelector("meta[property=csp-nonce]").nonce;
+style.nonce = document.querySelector("meta[name=style-nonce]").nonce;
 style.textContent = "iframe { width: 600px; height: 500px; border: 0; position: absolute; left: 0; top: 100px }";
 document.head.append(style);
 

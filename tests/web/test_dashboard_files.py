@@ -9,14 +9,14 @@ import httpx
 import pytest
 
 from postern.app import Application, make_app
-from postern.web.dashboard_files import DashboardBuild
+from postern.web.dashboard_files import FOLDER, DashboardBuild
 from tests.conftest import Client
 from tests.web.test_public_pages import BROWSER_HEADERS
 
 PAGE = """<!doctype html>
-<html><head><meta property="csp-nonce" nonce="{{nonce}}">
+<html><head><meta name="style-nonce" nonce="{{nonce}}">
 <script type="module" src="./assets/app.js"></script>
-<link rel="stylesheet" href="./assets/app.css" nonce="{{nonce}}">
+<link rel="stylesheet" href="./assets/app.css">
 </head><body><div id="root"></div></body></html>
 """
 SCRIPT = "console.log('dashboard');\n" * 100
@@ -91,6 +91,11 @@ async def test_the_page_has_a_policy_with_a_new_nonce_each_time(visitor):
     }
     assert {name: first.headers[name] for name in expected} == expected
     assert "camera=()" in first.headers["permissions-policy"]
+
+
+def test_scripts_have_no_nonce_with_which_browsers_would_compile_them_again():
+    html = (FOLDER / "index.html").read_text()
+    assert re.findall(r"<(\w+)[^>]* nonce=", html) == ["meta"]
 
 
 @pytest.mark.parametrize("name", FILES)

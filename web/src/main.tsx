@@ -16,8 +16,11 @@ import { getLocale } from "./messages/runtime.js";
 import { router } from "./router";
 import { queries } from "./session/queries";
 
-/** The nonce of this response, which Mantine gives to the style elements that it inserts. */
-const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
+/**
+ * The nonce of this response, which Mantine gives to the style elements that it inserts. Only they have it: with a new
+ * nonce at every script, which the policy permits without one, browsers would compile all scripts again for each page.
+ */
+const nonce = document.querySelector<HTMLMetaElement>("meta[name=style-nonce]")?.nonce ?? "";
 
 // Where the library that keeps the page still behind a dialog looks for it.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
