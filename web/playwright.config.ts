@@ -5,6 +5,12 @@ import { defineConfig } from "@playwright/test";
 const PROGRAMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 const CHROMIUM = PROGRAMS.map((name) => `/usr/bin/${name}`).find(existsSync);
 
+/**
+ * Most scripts of a page run a few times before the next page: to optimize them takes longer than it saves, in which the
+ * check with axe is included.
+ */
+const SCRIPT_FLAGS = "--js-flags=--no-opt,--no-maglev";
+
 /** The tests run in one browser against a server that tests/web/test_dashboard_pages.py starts for each file. */
 export default defineConfig({
   testDir: "tests",
@@ -16,7 +22,7 @@ export default defineConfig({
   use: {
     baseURL: JSON.parse(process.env.POSTERN_TEST ?? "{}").baseUrl,
     viewport: { width: 1440, height: 900 },
-    launchOptions: { executablePath: CHROMIUM, args: ["--no-sandbox"] },
+    launchOptions: { executablePath: CHROMIUM, args: ["--no-sandbox", SCRIPT_FLAGS] },
     // Menus and dialogs open and close at once: axe would find one that is about to go.
     contextOptions: { reducedMotion: "reduce" },
     locale: "en-GB",
