@@ -100,6 +100,15 @@ export async function show(page: Page, html: string, width: number, colorScheme:
   await page.setContent(html, { waitUntil: "load" });
 }
 
+/** Shows the same e-mail in another width or colour scheme. It has no scripts: that is what a new page would show. */
+export async function showAs(page: Page, width: number, colorScheme: "light" | "dark" = "light") {
+  await page.emulateMedia({ colorScheme });
+  await page.setViewportSize({ width, height: 900 });
+  const isShown = ([width, scheme]: [number, string]) =>
+    innerWidth === width && matchMedia(`(prefers-color-scheme: ${scheme})`).matches;
+  await page.waitForFunction(isShown, [width, colorScheme] as [number, string]);
+}
+
 /** The text that is wider than the page, if there is any. */
 export async function overflowing(page: Page): Promise<string[]> {
   return page.evaluate(() => {
