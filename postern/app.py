@@ -247,12 +247,7 @@ COMPATIBLE_OPERATIONS: list[Operation[Any, Any]] = [
 WORK: list[Work[Any]] = [
     *security_work.WORK,
     *(mailer.MAILS, deletion.DELETIONS, billing_work.BILLING, *domain_work.WORK, *webhook_work.WORK),
-    *(
-        *audience_work.WORK,
-        *email_work.WORK,
-        site_operations.SITE_TASKS,
-        *domain_limits.DOMAIN_LIMITS,
-    ),
+    *(*audience_work.WORK, *email_work.WORK, site_operations.SITE_TASKS, *domain_limits.DOMAIN_LIMITS),
     *(*tls_reports.WORK, *unattributed.WORK, *certificate_work.WORK, *campaign_work.WORK, *inbound_work.WORK),
     *(customer_mailer.MAILS, *automation_work.WORK, *sso_work.WORK, *organization_work.WORK, *entitlement_work.WORK),
     content_work.CONTENTS,

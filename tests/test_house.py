@@ -151,8 +151,8 @@ WITHOUT_PROJECT = re.compile(
     r"|^postern\.messaging\.assets\.store\.public_file$"
     r"|^postern\.messaging\.domains\.store\.verified_domain_of_any_project$"
     r"|^postern\.messaging\.content_store\.store\.(get_state|(re)?set_scanned_until|set_marked)$"
-    r"|^postern\.messaging\.emails\.content_store\.(oldest_content|large_contents)$"
-    r"|^postern\.messaging\.inbound\.message_store\.(oldest_message|large_messages)$"
+    r"|^postern\.messaging\.emails\.content_store\.(oldest_content|insert_objects)$"
+    r"|^postern\.messaging\.inbound\.message_store\.(oldest_message|insert_objects)$"
     r"|^postern\.messaging\.emails\.(sts_store|tls_report_store|unattributed_store)\."
     r"|^postern\.messaging\.audiences\.store\.limit_duration$"
     r"|^postern\.messaging\.analytics\.store\.merge_sums$"
@@ -459,10 +459,12 @@ WRITE_TABLE_OF_OTHERS = {
     "messaging.audiences.store.add_members": "events",
     "messaging.audiences.import_store.import_rows": "events",
     "messaging.campaigns.store.fill_sends": "sends",
+    "messaging.emails.content_store.insert_objects": "content_objects",
+    "messaging.inbound.message_store.insert_objects": "content_objects",
 }
-"""Statements that process a million rows at once and therefore also write a table of another package: memberships and
-contacts with their events (with SQL from `events.bulk_store`), and audience members that become sends of a campaign.
-See docs/decisions/0097-four-stores-are-public.md."""
+"""Statements that process many rows of all kinds of projects at once and therefore also write a table of another
+package: memberships and contacts with their events (with SQL from `events.bulk_store`), audience members that become
+sends of a campaign, and large contents that are to be moved. See docs/decisions/0097-four-stores-are-public.md."""
 
 
 def test_a_table_has_one_owner():

@@ -33,13 +33,6 @@ class ContentObject(Record):
     attempt: int
 
 
-class LargeContent(Record):
-    """A content that is found by its size."""
-
-    project_id: UUID
-    id: UUID
-
-
 class ContentCandidate(Record):
     """A content that waits to be moved."""
 
@@ -69,8 +62,8 @@ class ContentsState(Record):
 
 
 class MovedContents(Protocol):
-    """The contents of one kind of messages in the database: which of them may be moved, and how. `ids` are those of
-    messages, which are UUIDv7. All statements concern one project, except those that look for contents."""
+    """How the contents of one kind of messages are moved: which of them may be, and the statements for it. `ids` are
+    those of messages, which are UUIDv7. All statements concern one project, except those that look for contents."""
 
     kind: ClassVar[Kind]
     purpose: ClassVar[str]
@@ -80,9 +73,10 @@ class MovedContents(Protocol):
         """The id of the oldest message from `first_id` on; None if there is none."""
         ...
 
-    async def large(self, db: Queries, *, first_id: UUID, end_id: UUID, octets: int) -> list[LargeContent]:
-        """The messages from `first_id` to before `end_id` whose content is in the database and occupies `octets` or
-        more there, settled or not."""
+    async def insert_objects(self, tx: Transaction, *, first_id: UUID, end_id: UUID, octets: int, now: Moment) -> bool:
+        """Insert rows of `content_objects`, due at `now`, for the messages from `first_id` to before `end_id` whose
+        content is in the database and occupies `octets` or more there, settled or not; returns whether there are
+        any new ones."""
         ...
 
     async def candidates(self, db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[ContentCandidate]:

@@ -31,19 +31,6 @@ async def reset_scanned_until(db: Queries, *, row: int, until: Moment) -> None: 
 async def set_marked(db: Queries, *, row: int, now: Moment) -> None: ...
 
 
-# Have contents moved at `now`, except those that have a row; returns whether there were any. In the order of the key:
-# transactions that insert the same rows do not wait for one another in a circle.
-@statement("""
-    insert into content_objects (project_id, id, kind, due_at)
-    select project_id, id, %(kind)s, %(now)s from unnest(%(project_ids)s::uuid[], %(ids)s::uuid[]) as v (project_id, id)
-    order by project_id, id
-    on conflict (project_id, id) do nothing
-""")
-async def insert_objects(
-    tx: Transaction, *, kind: str, project_ids: list[UUID], ids: list[UUID], now: Moment
-) -> bool: ...
-
-
 @statement("""
     update content_objects set state = 'STORED', due_at = null
     where project_id = %(project_id)s and id = any (%(ids)s)

@@ -3,7 +3,8 @@
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
-from postern.messaging.content_store.model import ContentCandidate, ContentDocument, LargeContent
+from postern.kernel.values import Moment
+from postern.messaging.content_store.model import ContentCandidate, ContentDocument
 
 
 @statement("""
@@ -23,11 +24,13 @@ async def oldest_content(db: Queries, *, first_id: UUID) -> UUID | None:
 # The sends of a time span with a large content, whether or not they are settled. pg_column_size is the size as it is
 # stored, compressed; it does not read the content.
 @statement("""
-    select b.project_id, b.send_id as id from projects p join send_bodies b on b.project_id = p.id
+    insert into content_objects (project_id, id, kind, due_at)
+    select b.project_id, b.send_id, 'emails', %(now)s from projects p join send_bodies b on b.project_id = p.id
     where b.send_id >= %(first_id)s and b.send_id < %(end_id)s and b.object_octets is null
       and pg_column_size(b.body) >= %(octets)s
+    on conflict (project_id, id) do nothing
 """)
-async def large_contents(db: Queries, *, first_id: UUID, end_id: UUID, octets: int) -> list[LargeContent]: ...
+async def insert_objects(tx: Transaction, *, first_id: UUID, end_id: UUID, octets: int, now: Moment) -> bool: ...
 
 
 # These contents, in any order. `waiting` are the statuses of sends that are not settled. `octets`: see `body_sizes`.

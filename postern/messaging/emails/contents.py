@@ -13,7 +13,6 @@ from postern.messaging.content_store.model import (
     ContentCandidate,
     ContentDocument,
     ContentStoreUnavailable,
-    LargeContent,
     MovedContents,
 )
 from postern.messaging.content_store.operations import move_again, read_content
@@ -36,8 +35,8 @@ class _EmailContents(MovedContents):
     async def oldest(self, db: Queries, *, first_id: UUID) -> UUID | None:
         return await store.oldest_content(db, first_id=first_id)
 
-    async def large(self, db: Queries, *, first_id: UUID, end_id: UUID, octets: int) -> list[LargeContent]:
-        return await store.large_contents(db, first_id=first_id, end_id=end_id, octets=octets)
+    async def insert_objects(self, tx: Transaction, *, first_id: UUID, end_id: UUID, octets: int, now: Moment) -> bool:
+        return await store.insert_objects(tx, first_id=first_id, end_id=end_id, octets=octets, now=now)
 
     async def candidates(self, db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[ContentCandidate]:
         return await store.candidates(db, project_id=project_id, ids=ids, waiting=list(WAITING))

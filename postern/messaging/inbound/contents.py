@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction
-from postern.messaging.content_store.model import ContentCandidate, ContentDocument, LargeContent, MovedContents
+from postern.kernel.values import Moment
+from postern.messaging.content_store.model import ContentCandidate, ContentDocument, MovedContents
 from postern.messaging.content_store.operations import read_content
 from postern.messaging.emails.model import MessageGone
 from postern.messaging.inbound import message_store as store
@@ -21,8 +22,8 @@ class _ReceivedMessages(MovedContents):
     async def oldest(self, db: Queries, *, first_id: UUID) -> UUID | None:
         return await store.oldest_message(db, first_id=first_id)
 
-    async def large(self, db: Queries, *, first_id: UUID, end_id: UUID, octets: int) -> list[LargeContent]:
-        return await store.large_messages(db, first_id=first_id, end_id=end_id, octets=octets)
+    async def insert_objects(self, tx: Transaction, *, first_id: UUID, end_id: UUID, octets: int, now: Moment) -> bool:
+        return await store.insert_objects(tx, first_id=first_id, end_id=end_id, octets=octets, now=now)
 
     async def candidates(self, db: Queries, *, project_id: UUID, ids: list[UUID]) -> list[ContentCandidate]:
         return await store.candidates(db, project_id=project_id, ids=ids)

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from postern.kernel.database.statements import Queries, Transaction, statement
 from postern.kernel.values import Moment
-from postern.messaging.content_store.model import ContentCandidate, ContentDocument, LargeContent
+from postern.messaging.content_store.model import ContentCandidate, ContentDocument
 from postern.messaging.inbound.model import (
     ExpiredInbound,
     InboundRow,
@@ -139,11 +139,13 @@ async def oldest_message(db: Queries, *, first_id: UUID) -> UUID | None:
 
 # pg_column_size is the size as it is stored, compressed; it does not read the message.
 @statement("""
-    select m.project_id, m.id from projects p join inbound_messages m on m.project_id = p.id
+    insert into content_objects (project_id, id, kind, due_at)
+    select m.project_id, m.id, 'received', %(now)s from projects p join inbound_messages m on m.project_id = p.id
     where m.id >= %(first_id)s and m.id < %(end_id)s and m.object_octets is null
       and pg_column_size(m.message) >= %(octets)s
+    on conflict (project_id, id) do nothing
 """)
-async def large_messages(db: Queries, *, first_id: UUID, end_id: UUID, octets: int) -> list[LargeContent]: ...
+async def insert_objects(tx: Transaction, *, first_id: UUID, end_id: UUID, octets: int, now: Moment) -> bool: ...
 
 
 @statement("""

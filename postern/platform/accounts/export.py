@@ -40,6 +40,8 @@ SECRET_COLUMN = re.compile(r"(^|_)(hash|secret|secrets|password|private|token|to
 """Columns with secrets, which are not exported."""
 WORKER_COLUMNS = frozenset(("due_at", "attempt", "search"))
 """Columns that only workers and searches use, which are not exported."""
+INTERNAL_COLUMNS = frozenset((("inbound_messages", "object_octets"),))
+"""Other columns that are not exported: where the octets of a received message are, which are not exported either."""
 BINARY_EXPORTED = frozenset((("captured_messages", "message"), ("assets", "content")))
 """Binary columns that are exported, as hexadecimal; all others are keys and hashes."""
 
@@ -184,6 +186,7 @@ def exported_columns(table: Table) -> list[Column]:
         for column in table.columns
         if column.name not in WORKER_COLUMNS
         and column.name != table.owner
+        and (table.name, column.name) not in INTERNAL_COLUMNS
         and not SECRET_COLUMN.search(column.name)
         and (column.type != "bytea" or (table.name, column.name) in BINARY_EXPORTED)
     ]

@@ -5,7 +5,7 @@ import base64
 import random
 from datetime import timedelta
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import msgspec
 import pytest
@@ -267,3 +267,25 @@ async def test_another_project_cannot_read_a_moved_message(project, new_project,
     other = await new_project()
     for path in ("", "/raw", "/attachments/2"):
         assert (await other.client.get(f"/inbound/{received_id}{path}")).status_code == 404
+
+
+async def test_kinds_of_later_releases_are_left_to_their_workers(project, world, clock, receive, move):
+    received_id, _ = await receive()
+    later_id = str(uuid4())
+    insert = (
+        "insert into content_objects (project_id, id, kind, state, due_at) values (%s, %s, 'later', %s, %s) returning 1"
+    )
+    await rows(world, insert, UUID(project.id), UUID(later_id), "WAITING", clock())
+    await move()
+    assert await states(world, project) == {(received_id, "received"): "STORED", (later_id, "later"): "WAITING"}
+    assert await rows(world, "delete from content_objects where id = %s returning attempt", UUID(later_id)) == [(0,)]
+
+
+async def test_exports_do_not_say_where_a_message_is(project, receive, move):
+    received_id, raw = await receive()
+    await move()
+    document = (await project.developer.get("/account/export")).json()
+    (exported,) = [other for other in document["projects"] if other["id"] == project.id]
+    (row,) = exported["inboundMessages"]
+    assert (row["id"], row["size"]) == (received_id, len(raw))
+    assert "objectOctets" not in row

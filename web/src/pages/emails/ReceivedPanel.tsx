@@ -42,7 +42,9 @@ export function ReceivedPanel() {
   if (query.isError)
     return (
       <Panel label={m.received_one()} actions={null}>
-        {query.error instanceof APIError && query.error.status === 404 ? (
+        {query.error instanceof APIError && query.error.code === "message_gone" ? (
+          <Empty title={m.emails_message_gone()} lead={query.error.detail} />
+        ) : query.error instanceof APIError && query.error.status === 404 ? (
           <Empty title={m.received_gone()} lead={m.received_gone_lead()} />
         ) : (
           <LoadingFailed title={m.list_one_failed()} error={query.error} onRetry={query.refetch} />
