@@ -120,7 +120,7 @@ test.describe("with addresses that the API refuses", () => {
 });
 
 test.describe("with a message that attacks", () => {
-  test.use({ tolerated: /Blocked script|violates the following Content Security Policy|status of 500/ });
+  test.use({ tolerated: /Blocked script|violates the following Content Security Policy|status of (404|500)/ });
 
   test("received mail is listed, filtered and read, and nothing in it is run", async ({ signedIn: page }) => {
     const { client, path, domain } = await newPlace("Mail");
@@ -178,6 +178,14 @@ test.describe("with a message that attacks", () => {
     await expect(page.getByRole("alert")).toContainText("could not be loaded", { timeout: 30_000 });
     await page.unroute(/\/inbound\?/);
     await page.getByRole("button", { name: "Try again" }).click();
+    const problem = { status: 404, code: "message_gone", detail: "The content of this message is no longer stored." };
+    await page.route(/\/inbound\/[^/?]+$/, (route) => route.fulfill({ status: 404, json: problem }));
+    await rows.last().getByRole("link").click();
+    await expect(page.getByRole("heading", { name: "The content is no longer stored" })).toBeVisible();
+    await expectHolds(page, "received without its content");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.unroute(/\/inbound\/[^/?]+$/);
+    await page.goto(path);
     await rows.filter({ hasText: "Lena Vogt" }).first().getByRole("link").click();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
