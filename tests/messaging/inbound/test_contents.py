@@ -4,7 +4,6 @@ import asyncio
 import base64
 import random
 from datetime import timedelta
-from pathlib import Path
 from uuid import UUID, uuid4
 
 import msgspec
@@ -12,11 +11,12 @@ import pytest
 
 from postern.kernel.due import drain
 from postern.messaging.content_store import work
-from postern.messaging.content_store.operations import MARKER, Contents, object_name
+from postern.messaging.content_store.operations import Contents, object_name
 from postern.messaging.content_store.work import CONTENTS, WRITES_END_AFTER, find_contents
 from postern.messaging.inbound import message_store
 from postern.messaging.inbound.retention import delete_expired_inbound
 from postern.platform.accounts.deletion import LATE_ROWS_DELAY
+from tests.messaging.emails.test_contents import files, rows
 from tests.messaging.inbound.test_messages import RFC822, domain, listed, message, new_route, settings
 from tests.workers import in_another_process
 
@@ -80,11 +80,6 @@ async def receive(project, domain, clock):
     return run
 
 
-async def rows(world, query, *parameters):
-    async with world.db.connection() as connection:
-        return await (await connection.execute(query, parameters)).fetchall()
-
-
 async def stored(world, received_id):
     """The octets of a message in the database, and of its object."""
     query = "select length(message), object_octets from inbound_messages where id = %s"
@@ -94,10 +89,6 @@ async def stored(world, received_id):
 async def states(world, project):
     query = "select id::text, kind, state from content_objects where project_id = %s"
     return {(received_id, kind): state for received_id, kind, state in await rows(world, query, UUID(project.id))}
-
-
-def files(folder):
-    return [file for file in Path(folder).rglob("*") if file.is_file() and file.name != MARKER]
 
 
 async def read(project, received_id):
