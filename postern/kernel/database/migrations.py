@@ -314,13 +314,14 @@ def _apply(connection: Connection, migration: Migration) -> bool:
             return False
         # Set after taking the advisory lock, which may wait for another process's migrations.
         connection.execute(f"set local lock_timeout = '{LOCK_TIMEOUT}'".encode())
-        if has_distributed_tables(connection):
+        is_distributed = has_distributed_tables(connection)
+        if is_distributed:
             # A function and the table of its trigger must use the same connections to the other servers. Citus cannot
             # check that a trigger changes only the rows of its tenant; ours do.
             connection.execute("set local citus.multi_shard_modify_mode = sequential")
             connection.execute("set local citus.enable_unsafe_triggers = on")
         if long is None:
-            for statement in _statements(connection, migration):
+            for statement in _statements(migration, is_distributed=is_distributed):
                 connection.execute(statement.encode())
         else:
             long_migrations.register(connection, long)
@@ -328,10 +329,10 @@ def _apply(connection: Connection, migration: Migration) -> bool:
     return True
 
 
-def _statements(connection: Connection, migration: Migration) -> list[str]:
+def _statements(migration: Migration, *, is_distributed: bool) -> list[str]:
     """What to execute one after the other. Citus sends other servers the whole text in which a statement was, and they
     accept only one statement at a time."""
-    if not has_distributed_tables(connection):
+    if not is_distributed:
         return [migration.text]
     from postern.kernel.database.migration_effects import split_statements
 
