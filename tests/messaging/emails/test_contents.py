@@ -250,8 +250,10 @@ async def test_a_retry_while_a_worker_writes_the_object_keeps_the_content(
     assert attachment_of(sink.messages[-1].raw) == FILE
 
 
-async def write_object_and_be_killed(world, clock, monkeypatch, folder):
-    """A worker that is killed after it has written the object of a content, and before it changes the row."""
+async def write_object_and_be_killed(
+    world, clock, monkeypatch, folder, store=content_store, statement="replace_contents"
+):
+    """A worker that is killed after it has written the object of a content, and before `statement` changes the row."""
 
     async def killed(*arguments, **values):
         raise asyncio.CancelledError
@@ -259,7 +261,7 @@ async def write_object_and_be_killed(world, clock, monkeypatch, folder):
     clock.move(timedelta(hours=2))
     await find_contents(world)
     with monkeypatch.context() as patch, pytest.raises(asyncio.CancelledError):
-        patch.setattr(content_store, "replace_contents", killed)
+        patch.setattr(store, statement, killed)
         await drain(world, [CONTENTS])
     assert len(files(folder)) == 1
 

@@ -1,6 +1,5 @@
 """Received messages are moved to the store of contents, read from there, and deleted there."""
 
-import asyncio
 import base64
 import random
 from datetime import timedelta
@@ -10,29 +9,24 @@ import msgspec
 import pytest
 
 from postern.kernel.due import drain
-from postern.messaging.content_store import work
 from postern.messaging.content_store.operations import Contents, object_name
 from postern.messaging.content_store.work import CONTENTS, WRITES_END_AFTER, find_contents
 from postern.messaging.inbound import message_store
 from postern.messaging.inbound.retention import delete_expired_inbound
 from postern.platform.accounts.deletion import LATE_ROWS_DELAY
-from tests.messaging.emails.test_contents import files, rows
+from tests.messaging.emails.test_contents import files, move, rows, write_object_and_be_killed
 from tests.messaging.inbound.test_messages import RFC822, domain, listed, message, new_route, settings
 from tests.workers import in_another_process
 
-__all__ = ["domain", "settings"]
+__all__ = ["domain", "move", "settings"]
 
 FILE = random.Random(2).randbytes(100_000)
 HEAD = 'MIME-Version: 1.0\r\nSubject: Scan\r\nContent-Type: multipart/mixed; boundary="m"'
+ENCODED = base64.encodebytes(FILE).decode().replace("\n", "\r\n")
 BODY = (
-    (
-        "--m\r\nContent-Type: text/plain\r\n\r\nSee the scan.\r\n"
-        "--m\r\nContent-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n"
-        'Content-Disposition: attachment; filename="scan.pdf"\r\n\r\n'
-        f"{base64.encodebytes(FILE).decode()}--m--\r\n"
-    )
-    .replace("\r\n", "\n")
-    .replace("\n", "\r\n")
+    "--m\r\nContent-Type: text/plain\r\n\r\nSee the scan.\r\n"
+    "--m\r\nContent-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n"
+    f'Content-Disposition: attachment; filename="scan.pdf"\r\n\r\n{ENCODED}--m--\r\n'
 )
 
 
@@ -41,28 +35,13 @@ def folder(tmp_path):
     return tmp_path / "contents"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 async def store(world, folder):
     """A world with a store of its own, though the tests of a process share a database."""
     world.resources.pop(Contents, None)
     world.settings = msgspec.structs.replace(world.settings, content_store=str(folder))
     async with world.db.connection() as connection:
         await connection.execute("delete from content_state")
-
-
-@pytest.fixture
-def move(store, world, clock, run_due_work, monkeypatch):
-    """A function that has all large messages moved."""
-    # Developers' tokens would expire in the hour that it is.
-    monkeypatch.setattr(work, "SCANNED_AFTER", timedelta(minutes=1))
-
-    async def run():
-        clock.move(timedelta(minutes=2))
-        await rows(world, "update content_state set scanned_until = null returning 1")
-        await find_contents(world)
-        await run_due_work()
-
-    return run
 
 
 @pytest.fixture
@@ -210,20 +189,12 @@ async def test_objects_of_a_deleted_project_are_deleted(project, world, clock, r
 
 
 async def test_a_process_killed_between_object_and_row_loses_nothing(
-    project, world, clock, store, receive, monkeypatch, folder
+    project, world, clock, receive, monkeypatch, folder
 ):
     received_id, _ = await receive()
     before = await read(project, received_id)
 
-    async def killed(*arguments, **values):
-        raise asyncio.CancelledError
-
-    clock.move(timedelta(hours=2))
-    await find_contents(world)
-    with monkeypatch.context() as patch, pytest.raises(asyncio.CancelledError):
-        patch.setattr(message_store, "replace_messages", killed)
-        await drain(world, [CONTENTS])
-    assert len(files(folder)) == 1
+    await write_object_and_be_killed(world, clock, monkeypatch, folder, message_store, "replace_messages")
     assert (await stored(world, received_id))[1] is None
     clock.move(CONTENTS.lease)
     await drain(world, [CONTENTS])
@@ -232,7 +203,7 @@ async def test_a_process_killed_between_object_and_row_loses_nothing(
 
 
 async def test_a_message_deleted_while_its_object_is_written_leaves_none(
-    project, world, clock, store, receive, monkeypatch, folder
+    project, world, clock, receive, monkeypatch, folder
 ):
     received_id, _ = await receive()
     write = Contents.write
