@@ -21,6 +21,7 @@ from postern.kernel.http import scheduling
 from postern.kernel.http.connections import ConnectionLimits
 from postern.kernel.http.middleware import ReadOnlyTask
 from postern.kernel.limits import RateLimit, RateLimiter, TooManyRequests, network_of
+from postern.kernel.values import to_json
 from tests.conftest import PASSWORD
 from tests.lock_waits import lock_waits
 from tests.peers.ports import listening_socket
@@ -572,6 +573,51 @@ async def test_a_request_whose_body_is_missing_does_not_count(start_server, new_
             peer.writer.close()
         await slow.send(b"not JSON.")
         assert (await head_of(slow)).startswith(b"HTTP/1.1 400")
+
+
+def large_request_of(tenant) -> bytes:
+    """An e-mail with a body that has its own turns; the server responds when it is committed."""
+    body = to_json({"to": ["ada@example.com"], "from": "a@acme.example", "subject": "Scan", "text": "x" * 1_000_001})
+    lines = [
+        f"POST /projects/{tenant.id}/emails HTTP/1.1",
+        "Host: postern",
+        f"Authorization: Bearer {tenant.secret_key}",
+        "Content-Type: application/json",
+        "Prefer: wait=0",
+        f"Content-Length: {len(body)}",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+async def test_large_bodies_are_processed_one_at_a_time(start_server, new_project, database_url, monkeypatch):
+    """One that waits for too long is refused, and stores nothing; requests without such a body do not wait for them."""
+    async with start_server(**LONG_WAITS) as server:
+        storm, quiet = await known_tenants(server, new_project, 2)
+        turns = server.limits.scheduler.large_bodies
+        slow, first, second, late, small = [await server.connect() for _ in range(5)]
+        request = large_request_of(storm)
+        await slow.send(request[:-1])  # The body is not complete, so it has no turn.
+        async with await psycopg.AsyncConnection.connect(database_url) as holder:
+            await holder.execute("lock table send_bodies in share mode")
+            await first.send(request)
+            await eventually(lambda: turns._free == 0)
+            await second.send(request)
+            await eventually(lambda: bool(turns._waiting))
+            with monkeypatch.context() as short:
+                short.setattr(scheduling, "LARGE_WAIT_SECONDS", 0.1)
+                await late.send(request)
+                refused = await head_of(late)
+            assert refused.startswith(b"HTTP/1.1 503")
+            assert b"\r\nretry-after: " in refused
+            await small.send(request_of(quiet))
+            assert (await head_of(small)).startswith(b"HTTP/1.1 200")
+        await slow.send(request[-1:])
+        for peer in (first, second, slow):
+            assert (await head_of(peer)).startswith(b"HTTP/1.1 201")
+        async with await psycopg.AsyncConnection.connect(database_url) as connection:
+            counts = await connection.execute("select count(*) from sends where project_id = %s", (storm.id,))
+            assert await counts.fetchone() == (3,)
+        await eventually(lambda: turns._free == 1)
 
 
 async def test_an_idle_connection_of_the_client_with_most_of_them_makes_room(start_server, new_project):

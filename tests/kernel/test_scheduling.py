@@ -8,12 +8,17 @@ from postern.kernel.http import scheduling
 from postern.kernel.http.problems import Unavailable
 from postern.kernel.http.scheduling import (
     COMPUTATIONS,
+    LARGE_BODY_BYTES,
     LONG_SECONDS,
-    ComputationTurns,
+    MAX_LARGE_WAITING,
+    MAX_REST_SECONDS,
+    Overloaded,
     RequestScheduler,
     ScheduledRequest,
+    Turns,
     _current,
     computing_request,
+    turn_of_large_body,
 )
 
 WAIT_SECONDS = 2.0
@@ -255,7 +260,7 @@ async def test_computations_of_two_projects_take_turns():
 
 
 async def test_a_computation_that_is_cancelled_with_its_turn_gives_the_place_back():
-    turns = ComputationTurns(1)
+    turns = Turns(1)
 
     async def compute() -> None:
         async with turns.turn("project"):
@@ -267,3 +272,47 @@ async def test_a_computation_that_is_cancelled_with_its_turn_gives_the_place_bac
     await asyncio.gather(second, return_exceptions=True)
     await compute()
     assert turns._free == 1
+
+
+async def test_large_bodies_of_two_projects_take_turns_and_the_number_that_wait_is_limited():
+    requests, processed = Requests(100, 100), list[str]()
+
+    async def process(request: CountedRequest) -> None:
+        await turn_of_large_body(request, LARGE_BODY_BYTES + 1)
+        processed.append(request.name)
+        await asyncio.sleep(0)
+        requests.scheduler.end(request)
+
+    storm = requests.submit("storm", MAX_LARGE_WAITING + 2)
+    results = [asyncio.create_task(process(request)) for request in storm]
+    results += [asyncio.create_task(process(request)) for request in requests.submit("quiet", 1)]
+    refused = [result for result in await asyncio.gather(*results, return_exceptions=True) if result is not None]
+    assert [type(error) for error in refused] == [Overloaded]
+    assert processed[:4] == ["storm0", "storm1", "quiet0", "storm2"]
+    assert len(processed) == len(storm)
+    assert requests.scheduler._running == 1, "The refused request has not responded yet."
+    await turn_of_large_body(storm[0], LARGE_BODY_BYTES)
+    assert requests.scheduler.large_bodies.waiting_of("storm") == 0
+
+
+@pytest.mark.parametrize("others", [0, 1])
+async def test_large_bodies_rest_as_long_as_they_take_while_there_are_others(monkeypatch, others):
+    requests, loop, rests = Requests(10, 10), asyncio.get_running_loop(), list[float]()
+    requests.submit("quiet", others)
+    [request] = requests.submit("storm", 1)
+
+    async def processed_in(seconds: float) -> None:
+        began_at = loop.time()
+        await turn_of_large_body(request, LARGE_BODY_BYTES + 1)
+        with monkeypatch.context() as moved:
+            moved.setattr(loop, "time", lambda: began_at + seconds)
+            moved.setattr(loop, "call_later", lambda rest, _give_back, **_: rests.append(round(rest, 1)))
+            request.pause()
+        request.resume()
+        requests.scheduler.large_bodies.give_back()
+
+    await processed_in(0.3)
+    await processed_in(30)
+    assert rests == ([0.3, MAX_REST_SECONDS] if others else [0.0, 0.0])
+    requests.scheduler.end(request)
+    assert len(rests) == 2, "a turn that has ended does not end again"

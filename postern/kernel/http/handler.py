@@ -40,7 +40,7 @@ from postern.kernel.http.pagination import Feed, LinkedList, Page
 from postern.kernel.http.problems import BadRequest, Forbidden, Invalid, Missing, Problem, ProblemError, Unauthenticated
 from postern.kernel.http.responses import HttpResponse, NotFound
 from postern.kernel.http.routing import AsgiRoute
-from postern.kernel.http.scheduling import ScheduledRequest
+from postern.kernel.http.scheduling import ScheduledRequest, turn_of_large_body
 from postern.kernel.http.validation import invalid_value, reject_out_of_range, reject_unknown, reject_unstorable
 from postern.kernel.limits import RateLimit, RateLimitState, TooManyRequests
 from postern.kernel.values import (
@@ -367,7 +367,9 @@ def bind_arguments(operation: Operation[Any, Any]) -> Callable[[RawRequest, Call
         for name, kind in query_structs.items():
             arguments[name] = kind(**{field: arguments.pop(field) for field in kind.__struct_fields__})
         if decoder:
-            arguments["data"] = decoder(await request.body(), request.headers.get("content-type", ""))
+            body = await request.body()
+            await turn_of_large_body(request.scope.get("postern_request"), len(body))  # type: ignore[arg-type]
+            arguments["data"] = decoder(body, request.headers.get("content-type", ""))
         return arguments
 
     return bind

@@ -5,6 +5,8 @@ many connections delay those of the others. So a number of requests is executed 
 alone a part of it, and the others wait. Waiting requests are a flow for each project, and the flows take turns (fair
 queueing). A request that would wait for too long is refused with 503 and `Retry-After`, before a task is created for it
 and before its credential is read from the database.
+
+What takes long has turns of its own: computations in threads, and requests with large bodies.
 """
 
 import asyncio
@@ -28,6 +30,14 @@ LONG_SECONDS: Final = 5.0
 COMPUTATIONS: Final = max(2, os.cpu_count() or 2) + 1
 """Long computations of a process at a time (`computing_request`): one more than there are threads for them, so that no
 thread waits for the event loop."""
+LARGE_BODY_BYTES: Final = 1_000_000
+"""Requests with larger bodies are processed one at a time (`turn_of_large_body`)."""
+MAX_LARGE_WAITING: Final = 16
+"""Requests with large bodies of one flow that wait in a process; further ones are refused at once."""
+LARGE_WAIT_SECONDS: Final = 10.0
+"""How long a request with a large body waits for its turn; after that, it is refused."""
+MAX_REST_SECONDS: Final = 1.0
+"""The longest rest between two large bodies while there are other flows."""
 EXEMPT_PATHS: Final = ("/healthz", "/readyz", "/metrics")
 """Requests to these paths are always executed at once: otherwise an overload would look like a failure."""
 
@@ -62,6 +72,7 @@ class ScheduledRequest:
 
     __slots__ = (
         "_app",
+        "_has_large_body_since",
         "_pauses",
         "_receive",
         "_scheduler",
@@ -88,6 +99,8 @@ class ScheduledRequest:
         self._scheduler = scheduler
         self._app = app
         self._pauses = 0
+        self._has_large_body_since: float | None = None
+        """When its turn to process a large body began; None if it has no such turn."""
         self.credential = credential
         """The hash of the credential, if the request has one."""
         self.is_cookie = is_cookie
@@ -149,7 +162,8 @@ class ScheduledRequest:
         return self._pauses > 0
 
     def pause(self) -> None:
-        """Do not count the request as executed, until `resume`."""
+        """Do not count the request as executed, until `resume`. Its turn to process a large body ends."""
+        self.end_turn_of_large_body()
         self._pauses += 1
         if self._pauses == 1 and self.flow is not None:
             self._scheduler.release(self.flow)
@@ -161,8 +175,41 @@ class ScheduledRequest:
             self._scheduler.resume(self, self.flow)
 
     def computation(self) -> AbstractAsyncContextManager[None]:
-        """See `ComputationTurns.turn`."""
+        """See `Turns.turn`."""
         return self._scheduler.computations.turn(self.owner)
+
+    async def begin_turn_of_large_body(self) -> None:
+        """Wait for the turn of this request to process its body, which is large. The turn ends when the response begins
+        or the request is paused. Raises Overloaded.
+
+        Such a request keeps the event loop and the database busy for as long as a hundred others. One at a time leaves
+        them gaps, and while there are other flows, large bodies have at most half of the time.
+        """
+        turns = self._scheduler.large_bodies
+        if turns.waiting_of(self.owner) >= MAX_LARGE_WAITING:
+            SHED_BECAUSE_FULL.inc()
+            raise Overloaded
+        self.pause()
+        try:
+            async with asyncio.timeout(LARGE_WAIT_SECONDS):
+                await turns.take(self.owner)
+        except TimeoutError:
+            SHED_BECAUSE_LATE.inc()
+            raise Overloaded from None
+        finally:
+            self.resume()
+        self._has_large_body_since = asyncio.get_running_loop().time()
+
+    def end_turn_of_large_body(self) -> None:
+        """Give the turn to the next large body, if this request has it: while there are other flows, after a rest that
+        is as long as the turn was."""
+        if self._has_large_body_since is None:
+            return
+        loop, scheduler = asyncio.get_running_loop(), self._scheduler
+        turn_seconds = loop.time() - self._has_large_body_since
+        rest_seconds = 0.0 if scheduler.has_one_flow else min(turn_seconds, MAX_REST_SECONDS)
+        self._has_large_body_since = None
+        loop.call_later(rest_seconds, scheduler.large_bodies.give_back, context=Context())
 
     def belongs_to(self, owner: Hashable, token: str | None) -> None:
         """Count this request among those of `owner`: a project or a developer's account, to which `token` belongs.
@@ -216,11 +263,20 @@ async def computing_request() -> AsyncGenerator[None]:
             yield
 
 
-class ComputationTurns:
-    """The places for long computations, such as the hash of a password, for which flows take turns."""
+async def turn_of_large_body(request: ScheduledRequest | None, octets: int) -> None:
+    """Wait for the turn of a request to process its body of this size, if that is large. Raises Overloaded.
+
+    Call this when the body has arrived, so that a slow client does not keep the turn.
+    """
+    if request is not None and octets > LARGE_BODY_BYTES:
+        await request.begin_turn_of_large_body()
+
+
+class Turns:
+    """Places for which flows take turns: for long computations, such as the hash of a password, or for large bodies."""
 
     def __init__(self, places: int) -> None:
-        """`places`: how many computations take place at a time."""
+        """`places`: how many of them there are at a time."""
         self._free = places
         self._waiting: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()
         """By flow, in the order of their turns."""
@@ -228,26 +284,31 @@ class ComputationTurns:
     @asynccontextmanager
     async def turn(self, owner: Hashable) -> AsyncGenerator[None]:
         """Wait for a place, for a request of the flow of `owner`, and keep it during the block."""
-        if self._free:
-            self._free -= 1
-        else:
-            await self._wait(owner)
+        await self.take(owner)
         try:
             yield
         finally:
-            self._pass_on()
+            self.give_back()
 
-    async def _wait(self, owner: Hashable) -> None:
+    def waiting_of(self, owner: Hashable) -> int:
+        """How many requests of the flow of `owner` wait for a place."""
+        return len(self._waiting.get(owner, ()))
+
+    async def take(self, owner: Hashable) -> None:
+        """Wait for a place, for a request of the flow of `owner`, which it keeps until `give_back`."""
+        if self._free:
+            self._free -= 1
+            return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(owner, deque()).append(place)
         try:
             await place
         except asyncio.CancelledError:
             if not place.cancelled():  # It got the place before it was cancelled.
-                self._pass_on()
+                self.give_back()
             raise
 
-    def _pass_on(self) -> None:
+    def give_back(self) -> None:
         """Give a place to the next flow; its other requests wait for the turns of the other flows."""
         while self._waiting:
             owner, places = self._waiting.popitem(last=False)
@@ -280,7 +341,13 @@ class RequestScheduler:
         self._owners: OrderedDict[int, Hashable] = OrderedDict()
         """The owners of known credentials, by the hash of the credential: nothing else is kept of it."""
         self._is_starting = False
-        self.computations = ComputationTurns(COMPUTATIONS)
+        self.computations = Turns(COMPUTATIONS)
+        self.large_bodies = Turns(1)
+
+    @property
+    def has_one_flow(self) -> bool:
+        """Whether all requests of the last one or two seconds were of the same flow."""
+        return len(self._flows) == 1
 
     def owner_of(self, credential: int | None) -> Hashable:
         """The owner of a credential that was valid in an earlier request; None if it is not known."""
@@ -317,6 +384,7 @@ class RequestScheduler:
 
     def end(self, request: ScheduledRequest) -> None:
         """Stop counting a request: it is complete, or others decide how long it still takes."""
+        request.end_turn_of_large_body()
         flow = request.flow
         if flow is None:
             return
@@ -405,7 +473,7 @@ class RequestScheduler:
         return flow
 
     def _has_room(self, flow: Flow) -> bool:
-        if len(self._flows) == 1:
+        if self.has_one_flow:
             return flow.running < self._max_running
         return self._running < self._max_running and flow.running < self._max_running_of_one
 
