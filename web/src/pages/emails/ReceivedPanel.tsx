@@ -27,9 +27,6 @@ export function ReceivedPanel() {
   const projectId = useProjectId();
   const { messageId = "" } = useParams({ strict: false });
   const { tab } = useSearch({ strict: false }) as { tab?: "headers" | "checks" | "source" };
-  const { close, patch, below, above } = useNeighbours();
-  const mayWrite = useMayWrite();
-  const [isDeleting, setDeleting] = useState(false);
   const query = useQuery({
     queryKey: ["received", projectId, messageId],
     queryFn: ({ signal }) => api(projectId).inbound.get(messageId, { signal }),
@@ -39,11 +36,12 @@ export function ReceivedPanel() {
   const path = `/projects/${projectId}/inbound/${messageId}`;
   usePageRequest({ method: "GET", path });
   const message = query.data;
+  const lost = query.error instanceof APIError && query.error.code === "message_gone" ? query.error : undefined;
   if (query.isError)
     return (
-      <Panel label={m.received_one()} actions={null}>
-        {query.error instanceof APIError && query.error.code === "message_gone" ? (
-          <Empty title={m.emails_message_gone()} lead={query.error.detail} />
+      <Panel label={m.received_one()} actions={lost && <DeleteMessage messageId={messageId} />}>
+        {lost ? (
+          <Empty title={m.emails_message_gone()} lead={lost.detail} />
         ) : query.error instanceof APIError && query.error.status === 404 ? (
           <Empty title={m.received_gone()} lead={m.received_gone_lead()} />
         ) : (
@@ -64,11 +62,7 @@ export function ReceivedPanel() {
       actions={
         <>
           <CopyRequest request={{ method: "GET", path }} />
-          {mayWrite && (
-            <Button size="small" icon={<IconTrash {...ICON} />} onClick={() => setDeleting(true)}>
-              {m.yes_delete()}
-            </Button>
-          )}
+          <DeleteMessage messageId={messageId} />
         </>
       }
     >
@@ -94,6 +88,22 @@ export function ReceivedPanel() {
           <Content message={message} key={message.id} />
         </>
       )}
+    </Panel>
+  );
+}
+
+/** The button that deletes a message, after a question. */
+function DeleteMessage({ messageId }: { messageId: string }) {
+  const projectId = useProjectId();
+  const { close, patch, below, above } = useNeighbours();
+  const mayWrite = useMayWrite();
+  const [isDeleting, setDeleting] = useState(false);
+  if (!mayWrite) return null;
+  return (
+    <>
+      <Button size="small" icon={<IconTrash {...ICON} />} onClick={() => setDeleting(true)}>
+        {m.yes_delete()}
+      </Button>
       {isDeleting && (
         <ConfirmDialog
           title={m.received_delete_title()}
@@ -109,7 +119,7 @@ export function ReceivedPanel() {
           <p>{m.received_delete_lead()}</p>
         </ConfirmDialog>
       )}
-    </Panel>
+    </>
   );
 }
 
