@@ -12,6 +12,7 @@ from postern.kernel.http.scheduling import (
     LONG_SECONDS,
     MAX_LARGE_WAITING,
     MAX_REST_SECONDS,
+    OTHERS_SECONDS,
     Overloaded,
     RequestScheduler,
     ScheduledRequest,
@@ -295,24 +296,30 @@ async def test_large_bodies_of_two_projects_take_turns_and_the_number_that_wait_
     assert requests.scheduler.large_bodies.waiting_of("storm") == 0
 
 
-@pytest.mark.parametrize("others", [0, 1])
-async def test_large_bodies_rest_as_long_as_they_take_while_there_are_others(monkeypatch, others):
+@pytest.mark.parametrize("others", ["small", "earlier", "large"])
+async def test_large_bodies_rest_as_long_as_they_take_while_there_are_small_requests_of_others(monkeypatch, others):
     requests, loop, rests = Requests(10, 10), asyncio.get_running_loop(), list[float]()
-    requests.submit("quiet", others)
-    [request] = requests.submit("storm", 1)
+    [request], [of_another] = requests.submit("storm", 1), requests.submit("quiet", 1)
+    requests.end(*requests.submit("storm", 1))
+    if others == "large":
+        await turn_of_large_body(of_another, LARGE_BODY_BYTES + 1)
+    elif others == "earlier":
+        of_another.arrived_at -= OTHERS_SECONDS
+    requests.end(of_another)
+    await asyncio.sleep(0)
 
     async def processed_in(seconds: float) -> None:
-        began_at = loop.time()
         await turn_of_large_body(request, LARGE_BODY_BYTES + 1)
-        with monkeypatch.context() as moved:
-            moved.setattr(loop, "time", lambda: began_at + seconds)
-            moved.setattr(loop, "call_later", lambda rest, _give_back, **_: rests.append(round(rest, 1)))
+        assert request._has_large_body_since is not None
+        request._has_large_body_since -= seconds
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "call_later", lambda rest, _give_back, **_: rests.append(round(rest, 1)))
             request.pause()
         request.resume()
         requests.scheduler.large_bodies.give_back()
 
     await processed_in(0.3)
     await processed_in(30)
-    assert rests == ([0.3, MAX_REST_SECONDS] if others else [0.0, 0.0])
+    assert rests == ([0.3, MAX_REST_SECONDS] if others == "small" else [0.0, 0.0])
     requests.scheduler.end(request)
     assert len(rests) == 2, "a turn that has ended does not end again"

@@ -37,7 +37,9 @@ MAX_LARGE_WAITING: Final = 16
 LARGE_WAIT_SECONDS: Final = 10.0
 """How long a request with a large body waits for its turn; after that, it is refused."""
 MAX_REST_SECONDS: Final = 1.0
-"""The longest rest between two large bodies while there are other flows."""
+"""The longest rest between two large bodies while there are requests of others."""
+OTHERS_SECONDS: Final = 1.0
+"""How long after a request of another flow large bodies are processed with rests."""
 EXEMPT_PATHS: Final = ("/healthz", "/readyz", "/metrics")
 """Requests to these paths are always executed at once: otherwise an overload would look like a failure."""
 
@@ -55,10 +57,12 @@ class Flow:
     """The requests that take turns with those of other flows: those of a project, of a developer's account, or, while
     their owner is not known, of the network of an address."""
 
-    __slots__ = ("has_turn", "is_used", "running", "waiting")
+    __slots__ = ("has_turn", "is_used", "last_small_at", "running", "waiting")
 
     def __init__(self) -> None:
         self.running = 0
+        self.last_small_at = -OTHERS_SECONDS
+        """When the last request without a large body arrived, of those that have ended."""
         self.waiting: OrderedDict[ScheduledRequest, None] = OrderedDict()
         """In the order of their arrival."""
         self.is_used = True
@@ -80,6 +84,7 @@ class ScheduledRequest:
         "arrived_at",
         "credential",
         "flow",
+        "has_large_body",
         "is_cookie",
         "owner",
         "runs_since",
@@ -101,6 +106,7 @@ class ScheduledRequest:
         self._pauses = 0
         self._has_large_body_since: float | None = None
         """When its turn to process a large body began; None if it has no such turn."""
+        self.has_large_body = False
         self.credential = credential
         """The hash of the credential, if the request has one."""
         self.is_cookie = is_cookie
@@ -183,8 +189,9 @@ class ScheduledRequest:
         or the request is paused. Raises Overloaded.
 
         Such a request keeps the event loop and the database busy for as long as a hundred others. One at a time leaves
-        them gaps, and while there are other flows, large bodies have at most half of the time.
+        them gaps, and while there are small requests of others, large bodies have at most half of the time.
         """
+        self.has_large_body = True
         turns = self._scheduler.large_bodies
         if turns.waiting_of(self.owner) >= MAX_LARGE_WAITING:
             SHED_BECAUSE_FULL.inc()
@@ -201,13 +208,14 @@ class ScheduledRequest:
         self._has_large_body_since = asyncio.get_running_loop().time()
 
     def end_turn_of_large_body(self) -> None:
-        """Give the turn to the next large body, if this request has it: while there are other flows, after a rest that
-        is as long as the turn was."""
+        """Give the turn to the next large body, if this request has it: while there are small requests of others, after
+        a rest that is as long as the turn was."""
         if self._has_large_body_since is None:
             return
         loop, scheduler = asyncio.get_running_loop(), self._scheduler
-        turn_seconds = loop.time() - self._has_large_body_since
-        rest_seconds = 0.0 if scheduler.has_one_flow else min(turn_seconds, MAX_REST_SECONDS)
+        now = loop.time()
+        turn_seconds = now - self._has_large_body_since
+        rest_seconds = min(turn_seconds, MAX_REST_SECONDS) if scheduler.serves_others(self.flow, now) else 0.0
         self._has_large_body_since = None
         loop.call_later(rest_seconds, scheduler.large_bodies.give_back, context=Context())
 
@@ -344,10 +352,9 @@ class RequestScheduler:
         self.computations = Turns(COMPUTATIONS)
         self.large_bodies = Turns(1)
 
-    @property
-    def has_one_flow(self) -> bool:
-        """Whether all requests of the last one or two seconds were of the same flow."""
-        return len(self._flows) == 1
+    def serves_others(self, flow: Flow | None, now: float) -> bool:
+        """Whether another flow than this one has had a request without a large body in the last second."""
+        return any(other is not flow and now - other.last_small_at < OTHERS_SECONDS for other in self._flows.values())
 
     def owner_of(self, credential: int | None) -> Hashable:
         """The owner of a credential that was valid in an earlier request; None if it is not known."""
@@ -388,6 +395,8 @@ class RequestScheduler:
         flow = request.flow
         if flow is None:
             return
+        if not request.has_large_body:
+            flow.last_small_at = request.arrived_at
         request.flow = None
         del self._executed[request]
         if not request.is_paused:
@@ -473,7 +482,7 @@ class RequestScheduler:
         return flow
 
     def _has_room(self, flow: Flow) -> bool:
-        if self.has_one_flow:
+        if len(self._flows) == 1:
             return flow.running < self._max_running
         return self._running < self._max_running and flow.running < self._max_running_of_one
 
