@@ -577,7 +577,14 @@ async def test_a_request_whose_body_is_missing_does_not_count(start_server, new_
 
 def large_request_of(tenant) -> bytes:
     """An e-mail with a body that has its own turns; the server responds when it is committed."""
-    body = to_json({"to": ["ada@example.com"], "from": "a@acme.example", "subject": "Scan", "text": "x" * 1_000_001})
+    body = to_json(
+        {
+            "to": ["ada@example.com"],
+            "from": "a@acme.example",
+            "subject": "Scan",
+            "text": "x" * scheduling.LARGE_BODY_BYTES,
+        }
+    )
     lines = [
         f"POST /projects/{tenant.id}/emails HTTP/1.1",
         "Host: postern",
@@ -591,6 +598,9 @@ def large_request_of(tenant) -> bytes:
 
 async def test_large_bodies_are_processed_one_at_a_time(start_server, new_project, database_url, monkeypatch):
     """One that waits for too long is refused, and stores nothing; requests without such a body do not wait for them."""
+    monkeypatch.setattr(scheduling, "MAX_TURN_SECONDS", LONG_SECONDS)
+    monkeypatch.setattr(scheduling, "LONG_SECONDS", LONG_SECONDS)
+    monkeypatch.setattr(scheduling, "OTHERS_SECONDS", LONG_SECONDS)
     async with start_server(**LONG_WAITS) as server:
         storm, quiet = await known_tenants(server, new_project, 2)
         turns = server.limits.scheduler.large_bodies
@@ -600,7 +610,7 @@ async def test_large_bodies_are_processed_one_at_a_time(start_server, new_projec
         async with await psycopg.AsyncConnection.connect(database_url) as holder:
             await holder.execute("lock table send_bodies in share mode")
             await first.send(request)
-            await eventually(lambda: turns._free == 0)
+            await eventually(lambda: turns._running == 1)
             await second.send(request)
             await eventually(lambda: bool(turns._waiting))
             with monkeypatch.context() as short:
@@ -611,13 +621,14 @@ async def test_large_bodies_are_processed_one_at_a_time(start_server, new_projec
             assert b"\r\nretry-after: " in refused
             await small.send(request_of(quiet))
             assert (await head_of(small)).startswith(b"HTTP/1.1 200")
+            assert turns._running == len(turns._waiting) == 1
         await slow.send(request[-1:])
         for peer in (first, second, slow):
             assert (await head_of(peer)).startswith(b"HTTP/1.1 201")
         async with await psycopg.AsyncConnection.connect(database_url) as connection:
             counts = await connection.execute("select count(*) from sends where project_id = %s", (storm.id,))
             assert await counts.fetchone() == (3,)
-        await eventually(lambda: turns._free == 1)
+        await eventually(lambda: turns._running == 0)
 
 
 async def test_an_idle_connection_of_the_client_with_most_of_them_makes_room(start_server, new_project):

@@ -9,14 +9,14 @@ from postern.kernel.http.problems import Unavailable
 from postern.kernel.http.scheduling import (
     COMPUTATIONS,
     LARGE_BODY_BYTES,
+    LARGE_TOGETHER,
     LONG_SECONDS,
-    MAX_LARGE_WAITING,
-    MAX_REST_SECONDS,
     OTHERS_SECONDS,
+    ComputationTurns,
+    LargeBodyTurns,
     Overloaded,
     RequestScheduler,
     ScheduledRequest,
-    Turns,
     _current,
     computing_request,
     turn_of_large_body,
@@ -261,7 +261,7 @@ async def test_computations_of_two_projects_take_turns():
 
 
 async def test_a_computation_that_is_cancelled_with_its_turn_gives_the_place_back():
-    turns = Turns(1)
+    turns = ComputationTurns(1)
 
     async def compute() -> None:
         async with turns.turn("project"):
@@ -275,51 +275,140 @@ async def test_a_computation_that_is_cancelled_with_its_turn_gives_the_place_bac
     assert turns._free == 1
 
 
-async def test_large_bodies_of_two_projects_take_turns_and_the_number_that_wait_is_limited():
-    requests, processed = Requests(100, 100), list[str]()
+class LargeBodies:
+    """Requests with large bodies in a scheduler, with small requests of others beside them or not."""
 
-    async def process(request: CountedRequest) -> None:
-        await turn_of_large_body(request, LARGE_BODY_BYTES + 1)
-        processed.append(request.name)
-        await asyncio.sleep(0)
-        requests.scheduler.end(request)
+    def __init__(self, *, small: bool) -> None:
+        self.requests = Requests(100, 100)
+        self.processed: list[str] = []
+        if small:
+            self.requests.end(*self.requests.submit("visitor", 1))
 
-    storm = requests.submit("storm", MAX_LARGE_WAITING + 2)
-    results = [asyncio.create_task(process(request)) for request in storm]
-    results += [asyncio.create_task(process(request)) for request in requests.submit("quiet", 1)]
-    refused = [result for result in await asyncio.gather(*results, return_exceptions=True) if result is not None]
-    assert [type(error) for error in refused] == [Overloaded]
-    assert processed[:4] == ["storm0", "storm1", "quiet0", "storm2"]
-    assert len(processed) == len(storm)
-    assert requests.scheduler._running == 1, "The refused request has not responded yet."
-    await turn_of_large_body(storm[0], LARGE_BODY_BYTES)
-    assert requests.scheduler.large_bodies.waiting_of("storm") == 0
+    def start(self, owner: str, count: int, *, size: int = LARGE_BODY_BYTES + 1, seconds: float = 0.0) -> list:
+        """Tasks of new requests, of which each ends at once and seems to have taken `seconds`."""
+
+        async def process(request: CountedRequest) -> str:
+            try:
+                await turn_of_large_body(request, size)
+                self.processed.append(request.name)
+                await asyncio.sleep(0)
+                if request.turn_since is not None:
+                    request.turn_since -= seconds
+            finally:
+                self.requests.scheduler.end(request)
+            return request.name
+
+        return [asyncio.create_task(process(request)) for request in self.requests.submit(owner, count)]
+
+    @property
+    def turns(self) -> LargeBodyTurns:
+        return self.requests.scheduler.large_bodies
 
 
-@pytest.mark.parametrize("others", ["small", "earlier", "large"])
-async def test_large_bodies_rest_as_long_as_they_take_while_there_are_small_requests_of_others(monkeypatch, others):
-    requests, loop, rests = Requests(10, 10), asyncio.get_running_loop(), list[float]()
-    [request], [of_another] = requests.submit("storm", 1), requests.submit("quiet", 1)
-    requests.end(*requests.submit("storm", 1))
-    if others == "large":
-        await turn_of_large_body(of_another, LARGE_BODY_BYTES + 1)
-    elif others == "earlier":
-        of_another.arrived_at -= OTHERS_SECONDS
-    requests.end(of_another)
+@pytest.fixture
+async def rests(monkeypatch) -> list[float]:
+    """The seconds after which turns are given back, which they are at once."""
+    rests: list[float] = []
+    loop = asyncio.get_running_loop()
+    call_later = loop.call_later
+
+    def at_once(seconds, callback, *arguments, **options):
+        if callback.__name__ == "give_back":
+            rests.append(round(seconds, 1))
+            seconds = 0
+        return call_later(seconds, callback, *arguments, **options)
+
+    monkeypatch.setattr(loop, "call_later", at_once)
+    return rests
+
+
+async def test_large_bodies_of_two_projects_take_turns_by_the_time_that_they_take(rests):
+    bodies = LargeBodies(small=True)
+    tasks = [*bodies.start("slow", 6, seconds=0.9), *bodies.start("fast", 6, seconds=0.3)]
+    await asyncio.gather(*tasks)
+    fast_before_slow2 = [
+        name for name in bodies.processed[: bodies.processed.index("slow2")] if name.startswith("fast")
+    ]
+    assert len(fast_before_slow2) >= 4, bodies.processed
+    assert sorted(rests) == [0.3] * 6 + [0.9] * 6
+    assert bodies.turns._running == 0
+    assert bodies.turns._waiting == bodies.turns._used == {}
+
+
+@pytest.mark.parametrize("others", ["none", "same project", "earlier", "large"])
+async def test_large_bodies_neither_rest_nor_wait_for_one_another_without_small_requests_of_others(rests, others):
+    bodies = LargeBodies(small=False)
+    scheduler = bodies.requests.scheduler
+    owner = (1, True)
+    if others != "none":
+        [small] = bodies.requests.submit((1, False) if others == "same project" else (2, True), 1)
+        if others == "large":
+            small.has_large_body = True
+        scheduler.end(small)
+    if others == "earlier":
+        for flow in scheduler._flows.values():
+            flow.last_small_at -= OTHERS_SECONDS
+    tasks = bodies.start(owner, LARGE_TOGETHER + 1, seconds=0.5)
     await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert len(bodies.processed) == LARGE_TOGETHER
+    await asyncio.gather(*tasks)
+    assert rests == [0.0] * len(tasks)
 
-    async def processed_in(seconds: float) -> None:
-        await turn_of_large_body(request, LARGE_BODY_BYTES + 1)
-        assert request._has_large_body_since is not None
-        request._has_large_body_since -= seconds
-        with monkeypatch.context() as patch:
-            patch.setattr(loop, "call_later", lambda rest, _give_back, **_: rests.append(round(rest, 1)))
-            request.pause()
-        request.resume()
-        requests.scheduler.large_bodies.give_back()
 
-    await processed_in(0.3)
-    await processed_in(30)
-    assert rests == ([0.3, MAX_REST_SECONDS] if others == "small" else [0.0, 0.0])
-    requests.scheduler.end(request)
-    assert len(rests) == 2, "a turn that has ended does not end again"
+async def test_a_large_body_begins_when_the_one_before_has_taken_long(monkeypatch, rests):
+    """It may wait for something; a request that was swept before its body had arrived has an end, too."""
+    monkeypatch.setattr(scheduling, "MAX_TURN_SECONDS", 0.01)
+    bodies = LargeBodies(small=True)
+    [hanging] = bodies.requests.submit("storm", 1)
+    bodies.requests.scheduler.end(hanging)
+    await turn_of_large_body(hanging, LARGE_BODY_BYTES + 1)
+    assert bodies.turns._running == 1
+    assert await asyncio.gather(*bodies.start("quiet", 1)) == ["quiet0"]
+    assert hanging.turn_since is None
+
+
+@pytest.mark.parametrize("reason", ["late", "left"])
+async def test_a_large_body_that_has_waited_in_vain_takes_no_turn(monkeypatch, rests, reason):
+    bodies = LargeBodies(small=True)
+    [busy] = bodies.requests.submit("busy", 1)
+    await turn_of_large_body(busy, LARGE_BODY_BYTES + 1)
+    with monkeypatch.context() as short:
+        short.setattr(scheduling, "LARGE_WAIT_SECONDS", 0.01 if reason == "late" else 60.0)
+        refused = bodies.start("storm", 3)
+        await asyncio.sleep(0)
+        if reason == "left":
+            for task in refused:
+                task.cancel()
+        results = await asyncio.gather(*refused, return_exceptions=True)
+    assert {type(result) for result in results} == {Overloaded if reason == "late" else asyncio.CancelledError}
+    assert bodies.turns._waiting == {}
+    assert bodies.turns._waiting_bytes == 0
+    tasks = bodies.start("storm", 2)
+    bodies.requests.scheduler.end(busy)
+    assert await asyncio.gather(*tasks) == ["storm0", "storm1"]
+    assert bodies.turns._running == 0
+
+
+async def test_the_size_of_large_bodies_that_wait_is_limited(monkeypatch, rests):
+    monkeypatch.setattr(scheduling, "MAX_WAITING_BYTES_OF_ONE", 3 * LARGE_BODY_BYTES)
+    monkeypatch.setattr(scheduling, "MAX_WAITING_BYTES", 4 * LARGE_BODY_BYTES)
+    bodies = LargeBodies(small=True)
+    tasks = [*bodies.start("storm", 4), *bodies.start("quiet", 2), *bodies.start("other", 1, size=LARGE_BODY_BYTES)]
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(result) is Overloaded for result in results] == [False, False, False, True, False, True, False]
+    assert bodies.turns._running == bodies.turns._waiting_bytes == 0
+
+
+async def test_a_request_that_leaves_with_its_turn_gives_it_back(rests):
+    bodies = LargeBodies(small=True)
+    [busy] = bodies.requests.submit("busy", 1)
+    await turn_of_large_body(busy, LARGE_BODY_BYTES + 1)
+    left, following = bodies.start("storm", 2)
+    await asyncio.sleep(0)
+    bodies.turns.give_back("busy", 0.0)  # The first one has its turn now, and has not run since.
+    left.cancel()
+    assert await following == "storm1"
+    assert bodies.processed == ["storm1"]
+    await asyncio.sleep(0)
+    assert bodies.turns._running == 0

@@ -6,7 +6,8 @@ alone a part of it, and the others wait. Waiting requests are a flow for each pr
 queueing). A request that would wait for too long is refused with 503 and `Retry-After`, before a task is created for it
 and before its credential is read from the database.
 
-What takes long has turns of its own: computations in threads, and requests with large bodies.
+What takes long has turns of its own: computations in threads, and requests with large bodies. The latter are refused
+after their body has arrived.
 """
 
 import asyncio
@@ -30,16 +31,21 @@ LONG_SECONDS: Final = 5.0
 COMPUTATIONS: Final = max(2, os.cpu_count() or 2) + 1
 """Long computations of a process at a time (`computing_request`): one more than there are threads for them, so that no
 thread waits for the event loop."""
-LARGE_BODY_BYTES: Final = 1_000_000
-"""Requests with larger bodies are processed one at a time (`turn_of_large_body`)."""
-MAX_LARGE_WAITING: Final = 16
-"""Requests with large bodies of one flow that wait in a process; further ones are refused at once."""
+LARGE_BODY_BYTES: Final = 1_048_576
+"""Requests with larger JSON bodies wait for their turn (`turn_of_large_body`). Most operations accept none."""
+LARGE_TOGETHER: Final = 4
+"""How many of them a process processes at a time while there are no small requests of others; otherwise one."""
+MAX_TURN_SECONDS: Final = 1.0
+"""After this time, the next one begins: the request may wait for something, such as the DNS."""
 LARGE_WAIT_SECONDS: Final = 10.0
 """How long a request with a large body waits for its turn; after that, it is refused."""
-MAX_REST_SECONDS: Final = 1.0
-"""The longest rest between two large bodies while there are requests of others."""
+MAX_WAITING_BYTES_OF_ONE: Final = 100_000_000
+MAX_WAITING_BYTES: Final = 250_000_000
+"""The size of the large bodies of one flow, and of all, that wait in a process; further ones are refused."""
+MAX_USED_KNOWN: Final = 1_000
+"""From this number of flows, those are forgotten whose turns have taken no more time than that of a new one."""
 OTHERS_SECONDS: Final = 1.0
-"""How long after a request of another flow large bodies are processed with rests."""
+"""How long after a small request the next ones of its project are expected."""
 EXEMPT_PATHS: Final = ("/healthz", "/readyz", "/metrics")
 """Requests to these paths are always executed at once: otherwise an overload would look like a failure."""
 
@@ -62,7 +68,7 @@ class Flow:
     def __init__(self) -> None:
         self.running = 0
         self.last_small_at = -OTHERS_SECONDS
-        """When the last request without a large body arrived, of those that have ended."""
+        """When the last request without a large body ended."""
         self.waiting: OrderedDict[ScheduledRequest, None] = OrderedDict()
         """In the order of their arrival."""
         self.is_used = True
@@ -76,7 +82,7 @@ class ScheduledRequest:
 
     __slots__ = (
         "_app",
-        "_has_large_body_since",
+        "_end_of_turn",
         "_pauses",
         "_receive",
         "_scheduler",
@@ -88,6 +94,7 @@ class ScheduledRequest:
         "is_cookie",
         "owner",
         "runs_since",
+        "turn_since",
     )
 
     def __init__(
@@ -104,9 +111,11 @@ class ScheduledRequest:
         self._scheduler = scheduler
         self._app = app
         self._pauses = 0
-        self._has_large_body_since: float | None = None
+        self.turn_since: float | None = None
         """When its turn to process a large body began; None if it has no such turn."""
+        self._end_of_turn: asyncio.TimerHandle | None = None
         self.has_large_body = False
+        """Whether it has waited for such a turn."""
         self.credential = credential
         """The hash of the credential, if the request has one."""
         self.is_cookie = is_cookie
@@ -158,6 +167,7 @@ class ScheduledRequest:
     def _send_part(self, message: Any) -> Awaitable[None]:
         """Send a part of the response. With the first one, the request does not count any more: an export or a stream
         of events takes as long as its client wants."""
+        self.end_turn_of_large_body()
         if self.flow is not None:
             self._scheduler.end(self)
         return self._send(message)
@@ -181,43 +191,39 @@ class ScheduledRequest:
             self._scheduler.resume(self, self.flow)
 
     def computation(self) -> AbstractAsyncContextManager[None]:
-        """See `Turns.turn`."""
+        """See `ComputationTurns.turn`."""
         return self._scheduler.computations.turn(self.owner)
 
-    async def begin_turn_of_large_body(self) -> None:
-        """Wait for the turn of this request to process its body, which is large. The turn ends when the response begins
-        or the request is paused. Raises Overloaded.
+    async def begin_turn_of_large_body(self, size: int) -> None:
+        """Wait for the turn of this request to process its body of `size` bytes. Raises Overloaded.
+
+        The turn ends when the response begins, when the request is paused, or after MAX_TURN_SECONDS.
 
         Such a request keeps the event loop and the database busy for as long as a hundred others. One at a time leaves
-        them gaps, and while there are small requests of others, large bodies have at most half of the time.
+        these gaps, and while there are small requests of others, the next turn begins after a rest that is as long.
         """
         self.has_large_body = True
-        turns = self._scheduler.large_bodies
-        if turns.waiting_of(self.owner) >= MAX_LARGE_WAITING:
-            SHED_BECAUSE_FULL.inc()
-            raise Overloaded
         self.pause()
         try:
-            async with asyncio.timeout(LARGE_WAIT_SECONDS):
-                await turns.take(self.owner)
-        except TimeoutError:
-            SHED_BECAUSE_LATE.inc()
-            raise Overloaded from None
+            await self._scheduler.large_bodies.take(self.owner, size)
         finally:
             self.resume()
-        self._has_large_body_since = asyncio.get_running_loop().time()
+        loop = asyncio.get_running_loop()
+        self.turn_since = loop.time()
+        self._end_of_turn = loop.call_later(MAX_TURN_SECONDS, self.end_turn_of_large_body, context=Context())
 
     def end_turn_of_large_body(self) -> None:
-        """Give the turn to the next large body, if this request has it: while there are small requests of others, after
-        a rest that is as long as the turn was."""
-        if self._has_large_body_since is None:
+        """Give the turn to the next large body, if this request has it, after the rest."""
+        if self.turn_since is None:
             return
-        loop, scheduler = asyncio.get_running_loop(), self._scheduler
-        now = loop.time()
-        turn_seconds = now - self._has_large_body_since
-        rest_seconds = min(turn_seconds, MAX_REST_SECONDS) if scheduler.serves_others(self.flow, now) else 0.0
-        self._has_large_body_since = None
-        loop.call_later(rest_seconds, scheduler.large_bodies.give_back, context=Context())
+        loop = asyncio.get_running_loop()
+        seconds, self.turn_since = loop.time() - self.turn_since, None
+        if self._end_of_turn is not None:
+            self._end_of_turn.cancel()
+            self._end_of_turn = None
+        rest_seconds = seconds if self._scheduler.serves_others(self.owner) else 0.0
+        give_back = self._scheduler.large_bodies.give_back
+        loop.call_later(rest_seconds, give_back, self.owner, seconds + rest_seconds, context=Context())
 
     def belongs_to(self, owner: Hashable, token: str | None) -> None:
         """Count this request among those of `owner`: a project or a developer's account, to which `token` belongs.
@@ -271,20 +277,20 @@ async def computing_request() -> AsyncGenerator[None]:
             yield
 
 
-async def turn_of_large_body(request: ScheduledRequest | None, octets: int) -> None:
-    """Wait for the turn of a request to process its body of this size, if that is large. Raises Overloaded.
+async def turn_of_large_body(request: ScheduledRequest | None, size: int) -> None:
+    """Wait for the turn of a request to process its body of `size` bytes, if that is large. Raises Overloaded.
 
     Call this when the body has arrived, so that a slow client does not keep the turn.
     """
-    if request is not None and octets > LARGE_BODY_BYTES:
-        await request.begin_turn_of_large_body()
+    if request is not None and size > LARGE_BODY_BYTES:
+        await request.begin_turn_of_large_body(size)
 
 
-class Turns:
-    """Places for which flows take turns: for long computations, such as the hash of a password, or for large bodies."""
+class ComputationTurns:
+    """The places for long computations, such as the hash of a password, for which flows take turns."""
 
     def __init__(self, places: int) -> None:
-        """`places`: how many of them there are at a time."""
+        """`places`: how many computations take place at a time."""
         self._free = places
         self._waiting: OrderedDict[Hashable, deque[asyncio.Future[None]]] = OrderedDict()
         """By flow, in the order of their turns."""
@@ -292,31 +298,26 @@ class Turns:
     @asynccontextmanager
     async def turn(self, owner: Hashable) -> AsyncGenerator[None]:
         """Wait for a place, for a request of the flow of `owner`, and keep it during the block."""
-        await self.take(owner)
+        if self._free:
+            self._free -= 1
+        else:
+            await self._wait(owner)
         try:
             yield
         finally:
-            self.give_back()
+            self._pass_on()
 
-    def waiting_of(self, owner: Hashable) -> int:
-        """How many requests of the flow of `owner` wait for a place."""
-        return len(self._waiting.get(owner, ()))
-
-    async def take(self, owner: Hashable) -> None:
-        """Wait for a place, for a request of the flow of `owner`, which it keeps until `give_back`."""
-        if self._free:
-            self._free -= 1
-            return
+    async def _wait(self, owner: Hashable) -> None:
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(owner, deque()).append(place)
         try:
             await place
         except asyncio.CancelledError:
             if not place.cancelled():  # It got the place before it was cancelled.
-                self.give_back()
+                self._pass_on()
             raise
 
-    def give_back(self) -> None:
+    def _pass_on(self) -> None:
         """Give a place to the next flow; its other requests wait for the turns of the other flows."""
         while self._waiting:
             owner, places = self._waiting.popitem(last=False)
@@ -327,6 +328,87 @@ class Turns:
                 place.set_result(None)
                 return
         self._free += 1
+
+
+class LargeBodyTurns:
+    """The turns of requests with large bodies: LARGE_TOGETHER at a time, while there are small requests of others one.
+
+    The next turn is that of the flow whose turns have taken the least time (start-time fair queueing), so that a flow
+    with long turns delays the others no more than one with many.
+    """
+
+    def __init__(self, serves_others: Callable[[Hashable], bool]) -> None:
+        """`serves_others`: whether there are small requests of others than the owner of a flow."""
+        self._serves_others = serves_others
+        self._running = 0
+        self._waiting: dict[Hashable, deque[tuple[asyncio.Future[None], int]]] = {}
+        """The requests of each flow that wait, with the sizes of their bodies, in the order of their arrival."""
+        self._waiting_bytes = 0
+        self._used: dict[Hashable, float] = {}
+        """The seconds that the turns of a flow have taken. A flow that is not in it has those of `_least`."""
+        self._least = 0.0
+        """The seconds of the flow that had the last turn, when that began."""
+
+    async def take(self, owner: Hashable, size: int) -> None:
+        """Wait for a turn of the flow of `owner`, which lasts until `give_back`. Raises Overloaded."""
+        if not self._waiting and self._has_room(owner):
+            self._start(owner)
+            return
+        of_one = sum(waiting for _, waiting in self._waiting.get(owner, ()))
+        if of_one + size > MAX_WAITING_BYTES_OF_ONE or self._waiting_bytes + size > MAX_WAITING_BYTES:
+            SHED_BECAUSE_FULL.inc()
+            raise Overloaded
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(owner, deque()).append((turn, size))
+        self._waiting_bytes += size
+        WAITING.inc()
+        try:
+            async with asyncio.timeout(LARGE_WAIT_SECONDS):
+                await turn
+        except BaseException as error:
+            if turn.cancelled():
+                self._remove(owner, turn, size)
+            else:  # It got the turn before it was cancelled.
+                self.give_back(owner, 0.0)
+            if not isinstance(error, TimeoutError):
+                raise
+            SHED_BECAUSE_LATE.inc()
+            raise Overloaded from None
+        finally:
+            WAITING.dec()
+
+    def give_back(self, owner: Hashable, seconds: float) -> None:
+        """End a turn of the flow of `owner`, which has taken so many seconds, and begin the next ones."""
+        self._running -= 1
+        self._used[owner] = self._used_by(owner) + seconds
+        while self._waiting:
+            following = min(self._waiting, key=self._used_by)
+            if not self._has_room(following):
+                return
+            turn, size = self._waiting[following][0]
+            self._remove(following, turn, size)
+            self._start(following)
+            turn.set_result(None)
+        if not self._running:
+            self._used.clear()
+        elif len(self._used) > MAX_USED_KNOWN:
+            self._used = {flow: used for flow, used in self._used.items() if used > self._least}
+
+    def _has_room(self, owner: Hashable) -> bool:
+        return self._running < (1 if self._serves_others(owner) else LARGE_TOGETHER)
+
+    def _start(self, owner: Hashable) -> None:
+        self._running += 1
+        self._least = self._used_by(owner)
+
+    def _used_by(self, owner: Hashable) -> float:
+        return max(self._used.get(owner, 0.0), self._least)
+
+    def _remove(self, owner: Hashable, turn: "asyncio.Future[None]", size: int) -> None:
+        self._waiting[owner].remove((turn, size))
+        self._waiting_bytes -= size
+        if not self._waiting[owner]:
+            del self._waiting[owner]
 
 
 class RequestScheduler:
@@ -349,12 +431,15 @@ class RequestScheduler:
         self._owners: OrderedDict[int, Hashable] = OrderedDict()
         """The owners of known credentials, by the hash of the credential: nothing else is kept of it."""
         self._is_starting = False
-        self.computations = Turns(COMPUTATIONS)
-        self.large_bodies = Turns(1)
+        self._last_arrival = -OTHERS_SECONDS
+        """When the last request arrived: the time now, unless there are none."""
+        self.computations = ComputationTurns(COMPUTATIONS)
+        self.large_bodies = LargeBodyTurns(self.serves_others)
 
-    def serves_others(self, flow: Flow | None, now: float) -> bool:
-        """Whether another flow than this one has had a request without a large body in the last second."""
-        return any(other is not flow and now - other.last_small_at < OTHERS_SECONDS for other in self._flows.values())
+    def serves_others(self, owner: Hashable) -> bool:
+        """Whether another project or address than `owner` had a request without a large body in the last second."""
+        since, own = asyncio.get_running_loop().time() - OTHERS_SECONDS, _without_kind(owner)
+        return any(flow.last_small_at > since and _without_kind(key) != own for key, flow in self._flows.items())
 
     def owner_of(self, credential: int | None) -> Hashable:
         """The owner of a credential that was valid in an earlier request; None if it is not known."""
@@ -367,6 +452,7 @@ class RequestScheduler:
 
     def submit(self, request: ScheduledRequest) -> None:
         """Execute a request now or later, or refuse it."""
+        self._last_arrival = request.arrived_at
         flow = self._flow(request.owner)
         if not flow.waiting and self._has_room(flow):
             self._execute(request, flow, request.arrived_at)
@@ -396,7 +482,7 @@ class RequestScheduler:
         if flow is None:
             return
         if not request.has_large_body:
-            flow.last_small_at = request.arrived_at
+            flow.last_small_at = self._last_arrival
         request.flow = None
         del self._executed[request]
         if not request.is_paused:
@@ -531,3 +617,8 @@ class RequestScheduler:
             self.cancel(request)
             SHED_BECAUSE_LATE.inc()
             request.refuse(Overloaded())
+
+
+def _without_kind(owner: Hashable) -> Hashable:
+    """The project of an owner, whether its requests have a secret key or not."""
+    return owner[0] if isinstance(owner, tuple) else owner  # pyright: ignore[reportUnknownVariableType]
