@@ -1,6 +1,7 @@
 """Which requests are executed at a time, and in which order: by counting, with requests that do nothing."""
 
 import asyncio
+import random
 
 import pytest
 
@@ -400,15 +401,49 @@ async def test_the_size_of_large_bodies_that_wait_is_limited(monkeypatch, rests)
     assert bodies.turns._running == bodies.turns._waiting_bytes == 0
 
 
-async def test_a_request_that_leaves_with_its_turn_gives_it_back(rests):
+@pytest.mark.parametrize("leaves", ["before", "after"])
+async def test_a_request_that_leaves_when_it_gets_its_turn_gives_it_back(rests, leaves):
     bodies = LargeBodies(small=True)
     [busy] = bodies.requests.submit("busy", 1)
     await turn_of_large_body(busy, LARGE_BODY_BYTES + 1)
     left, following = bodies.start("storm", 2)
     await asyncio.sleep(0)
-    bodies.turns.give_back("busy", 0.0)  # The first one has its turn now, and has not run since.
-    left.cancel()
+    if leaves == "before":
+        left.cancel()
+    bodies.turns.give_back("busy", 0.0)
+    if leaves == "after":
+        left.cancel()  # It has its turn, and has not run since.
     assert await following == "storm1"
     assert bodies.processed == ["storm1"]
     await asyncio.sleep(0)
     assert bodies.turns._running == 0
+    assert bodies.turns._waiting == {}
+
+
+async def test_no_turn_is_lost_in_any_order_of_events():
+    chance, others = random.Random(1), False
+    turns = LargeBodyTurns(lambda _owner: others)
+
+    async def process(owner: str) -> None:
+        await turns.take(owner, 1)
+        try:
+            for _ in range(chance.randrange(4)):
+                await asyncio.sleep(0)
+        finally:
+            turns.give_back(owner, chance.random())
+
+    tasks: list[asyncio.Task[None]] = []
+    for _ in range(2_000):
+        others = chance.random() < 0.5
+        tasks.append(asyncio.create_task(process(chance.choice("abcd"))))
+        if chance.random() < 0.4:
+            chance.choice(tasks[-20:]).cancel()
+        if chance.random() < 0.7:
+            await asyncio.sleep(0)
+        assert 0 <= turns._running <= LARGE_TOGETHER
+        assert turns._running or not turns._waiting, "nobody would begin the next turn"
+        assert turns._waiting_bytes == sum(len(waiting) for waiting in turns._waiting.values())
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert {type(result) for result in results} == {type(None), asyncio.CancelledError}
+    assert turns._running == turns._waiting_bytes == 0
+    assert turns._waiting == turns._used == {}

@@ -387,8 +387,9 @@ class LargeBodyTurns:
                 return
             turn, size = self._waiting[following][0]
             self._remove(following, turn, size)
-            self._start(following)
-            turn.set_result(None)
+            if not turn.done():  # It may have been cancelled, and its request has not run since.
+                self._start(following)
+                turn.set_result(None)
         if not self._running:
             self._used.clear()
         elif len(self._used) > MAX_USED_KNOWN:
@@ -405,9 +406,13 @@ class LargeBodyTurns:
         return max(self._used.get(owner, 0.0), self._least)
 
     def _remove(self, owner: Hashable, turn: "asyncio.Future[None]", size: int) -> None:
-        self._waiting[owner].remove((turn, size))
+        """Remove a request from those that wait, if it is among them."""
+        waiting = self._waiting.get(owner)
+        if waiting is None or (turn, size) not in waiting:
+            return
+        waiting.remove((turn, size))
         self._waiting_bytes -= size
-        if not self._waiting[owner]:
+        if not waiting:
             del self._waiting[owner]
 
 
