@@ -447,3 +447,13 @@ async def test_no_turn_is_lost_in_any_order_of_events():
     assert {type(result) for result in results} == {type(None), asyncio.CancelledError}
     assert turns._running == turns._waiting_bytes == 0
     assert turns._waiting == turns._used == {}
+
+
+async def test_others_count_from_the_end_of_their_last_request():
+    """Otherwise those whose requests take a second would never count, which is when the server is slow."""
+    bodies = LargeBodies(small=False)
+    [small] = bodies.requests.submit("slow", 1)
+    small.arrived_at -= 10 * OTHERS_SECONDS
+    bodies.requests.scheduler.end(small)
+    assert bodies.requests.scheduler.serves_others("storm")
+    assert not bodies.requests.scheduler.serves_others("slow")

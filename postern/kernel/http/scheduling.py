@@ -436,13 +436,11 @@ class RequestScheduler:
         self._owners: OrderedDict[int, Hashable] = OrderedDict()
         """The owners of known credentials, by the hash of the credential: nothing else is kept of it."""
         self._is_starting = False
-        self._last_arrival = -OTHERS_SECONDS
-        """When the last request arrived: the time now, unless there are none."""
         self.computations = ComputationTurns(COMPUTATIONS)
         self.large_bodies = LargeBodyTurns(self.serves_others)
 
     def serves_others(self, owner: Hashable) -> bool:
-        """Whether another project or address than `owner` had a request without a large body in the last second."""
+        """Whether another project, developer or address than `owner` had a small request in the last second."""
         since, own = asyncio.get_running_loop().time() - OTHERS_SECONDS, _without_kind(owner)
         return any(flow.last_small_at > since and _without_kind(key) != own for key, flow in self._flows.items())
 
@@ -457,7 +455,6 @@ class RequestScheduler:
 
     def submit(self, request: ScheduledRequest) -> None:
         """Execute a request now or later, or refuse it."""
-        self._last_arrival = request.arrived_at
         flow = self._flow(request.owner)
         if not flow.waiting and self._has_room(flow):
             self._execute(request, flow, request.arrived_at)
@@ -487,7 +484,7 @@ class RequestScheduler:
         if flow is None:
             return
         if not request.has_large_body:
-            flow.last_small_at = self._last_arrival
+            flow.last_small_at = asyncio.get_running_loop().time()
         request.flow = None
         del self._executed[request]
         if not request.is_paused:
