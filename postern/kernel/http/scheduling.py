@@ -43,7 +43,7 @@ MAX_WAITING_BYTES_OF_ONE: Final = 100_000_000
 MAX_WAITING_BYTES: Final = 250_000_000
 """The size of the large bodies of one flow, and of all, that wait in a process; further ones are refused."""
 MAX_USED_KNOWN: Final = 1_000
-"""From this number of flows, those are forgotten whose turns have taken no more time than that of a new one."""
+"""With more flows than this, those are forgotten that would have the same place in the order if they were new."""
 OTHERS_SECONDS: Final = 1.0
 """How long after a small request the next ones of its project are expected."""
 EXEMPT_PATHS: Final = ("/healthz", "/readyz", "/metrics")
@@ -167,9 +167,7 @@ class ScheduledRequest:
     def _send_part(self, message: Any) -> Awaitable[None]:
         """Send a part of the response. With the first one, the request does not count any more: an export or a stream
         of events takes as long as its client wants."""
-        self.end_turn_of_large_body()
-        if self.flow is not None:
-            self._scheduler.end(self)
+        self._scheduler.end(self)
         return self._send(message)
 
     @property
